@@ -1,0 +1,89 @@
+# Undolab: `make artifact` and `make test` are the two commands; `make help` lists the rest.
+# TEX=no leaves the PDF out, LIVE=no leaves llama.cpp out of the tests, PYTHON=… picks an interpreter (3.11 or newer).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+TEX ?= yes
+LIVE ?= auto
+CORES ?= all
+export PYTHON TEX
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: help artifact test lint live suites bench env dev-env live-env tex inputs lock clean
+
+help: ## this list
+	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo "Options: TEX=no (all but the PDF), LIVE=no (tests without llama.cpp), CORES=n, PYTHON=python3.12"
+
+artifact: ## check the inputs, set everything up, rebuild tables, figures, paper and demo, compare them
+	@echo "[1/4] Checking every released and input file against manifest.sha256"
+	@$(MAKE) inputs
+	@echo "[2/4] Python environment"
+	@envs/env.sh artifact
+	@echo "[3/4] TeX"
+	@$(MAKE) tex
+	@echo "[4/4] Rebuilding and comparing everything"
+	@snakemake --cores $(CORES) all
+
+test: ## install the test tools, lint, check types, run the tests
+	@envs/env.sh dev
+	@$(MAKE) tex
+	@if [ "$(LIVE)" = no ] || { [ "$(LIVE)" = auto ] && [ -z "$${CI:-}" ] && ! command -v c++ >/dev/null; }; then \
+		echo "  Live runs: left out, tests that need llama.cpp are skipped (a C++ compiler brings them in)"; \
+	else envs/env.sh live; fi
+	@$(MAKE) lint
+	@pytest -n auto
+
+lint: ## ruff, format, types, Snakemake's format and lint (after make test or make dev-env)
+	ruff check .
+	ruff format --check .
+	mypy
+	snakefmt --check Snakefile workflow
+	python workflow/lint.py
+
+live: ## build llama.cpp, run a small frozen subset with the real model, compare with the records
+	@envs/env.sh live
+	@undolab live check
+
+suites: ## the long suites; they resume where they stopped and write data/evidence/
+	@envs/env.sh dev
+	@undolab suites run
+
+bench: ## the benchmarks, one script a hot path; measured times are printed, never compared
+	@envs/env.sh dev
+	@shopt -s nullglob; for script in benchmarks/bench_*.py; do echo "== $$script"; python "$$script"; done
+
+env: ## the environment of make artifact alone
+	@envs/env.sh artifact
+
+dev-env: ## the environment of make test alone
+	@envs/env.sh dev
+
+live-env: ## llama.cpp and the default model alone
+	@envs/env.sh live
+
+tex: ## Tectonic and its offline TeX bundle alone
+	@if [ "$(TEX)" = no ]; then \
+		mkdir -p .tools; echo none >.tools/texbundle.status; \
+		echo "  TeX: left out (TEX=no); everything but the PDF is checked"; \
+	else [ -x .venv/bin/python ] || envs/env.sh artifact; python envs/tex.py prepare; fi
+
+inputs: ## only compare the files with manifest.sha256
+	@[ -f manifest.sha256 ] || { echo "manifest.sha256 is missing: check out the repository again." >&2; exit 1; }
+	@sha256sum --strict --quiet -c manifest.sha256 || \
+		{ echo "The files named above are damaged, changed or missing: check out the repository again." >&2; exit 1; }
+
+lock: ## write the locks under envs/ anew (maintainers)
+	@envs/env.sh dev
+	@envs/lock.sh
+
+clean: ## remove all that was computed, fetched or built here
+	rm -rf build .venv .tools .models .cache .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis

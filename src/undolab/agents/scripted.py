@@ -1,0 +1,84 @@
+"""Agents without a model: the gold plan under four policies towards a lost answer. They prove the judge, not themselves."""
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import TypeAlias
+from enum import StrEnum
+
+from undolab.agents.base import Exchange, TaskView, ToolCall, Turn
+from undolab.model.calls import FinalReport, Phase, Reply
+from undolab.model.canon import canonical, digest
+from undolab.model.observe import Seen, reader_arguments, seen
+from undolab.model.tools import ToolSpec
+from undolab.model.workflow import Step
+
+_ATTEMPTS = 3
+
+_Script: TypeAlias = Generator[ToolCall | FinalReport, Reply, None]
+
+
+class Policy(StrEnum):
+    """What a scripted agent does when the answer to a call is lost."""
+
+    GOLD = "gold"
+    """Stops and reports that the outcome is unknown."""
+    ALWAYS_RETRY = "always-retry"
+    NEVER_RETRY = "never-retry"
+    """Takes the call as done and goes on."""
+    VERIFY_FIRST = "verify-first"
+    """Reads before each write and again after a lost answer; retries only what is absent, stops at what cannot be known."""
+
+
+class ScriptedAgent:
+    """Walks through the plan; stateless, so that each decision follows from the history alone."""
+
+    def __init__(self, plan: Sequence[Step], tools: Mapping[str, ToolSpec], policy: Policy) -> None:
+        """Follow `plan` under `policy`."""
+        self._plan = plan
+        self._tools = tools
+        self._policy = policy
+
+    def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
+        """Return the digest of the task and all exchanges."""
+        return digest([view, list(history)])
+
+    def act(self, view: TaskView, history: Sequence[Exchange]) -> Turn:
+        """Return the next call of the plan, or the report."""
+        script = self._walk()
+        move = next(script)
+        for exchange in history:
+            move = script.send(exchange.replies[0])
+        if isinstance(move, FinalReport):
+            return Turn(said=f"finish: {move}", report=move)
+        return Turn(said=canonical(move).decode(), calls=[move])
+
+    def _walk(self) -> _Script:
+        for step in self._plan:
+            call = ToolCall(tool=step.tool, arguments=step.arguments)
+            probe = self._probe(step)
+            before = (yield probe) if probe else None
+            for _ in range(_ATTEMPTS):
+                reply = yield call
+                if reply.phase is not Phase.UNKNOWN or self._policy is Policy.NEVER_RETRY:
+                    break
+                if self._policy is Policy.GOLD:
+                    yield FinalReport.UNKNOWN
+                if self._policy is Policy.VERIFY_FIRST:
+                    shown = self._judge(step, before, (yield probe)) if probe else Seen.UNKNOWABLE
+                    if shown is Seen.UNKNOWABLE:
+                        yield FinalReport.UNKNOWN
+                    if shown is Seen.PRESENT:
+                        break
+            if reply.phase is Phase.FAIL and reply.output.get("code") != "already_exists":
+                yield FinalReport.NOT_DONE
+        yield FinalReport.DONE
+
+    def _probe(self, step: Step) -> ToolCall | None:
+        observe = self._tools[step.tool].observe
+        if self._policy is not Policy.VERIFY_FIRST or observe is None:
+            return None
+        arguments = reader_arguments(observe, step.arguments)
+        return None if arguments is None else ToolCall(tool=observe.tool, arguments=arguments)
+
+    def _judge(self, step: Step, before: Reply | None, after: Reply) -> Seen:
+        observe = self._tools[step.tool].observe
+        return Seen.UNKNOWABLE if observe is None else seen(observe, step.arguments, before, after)

@@ -1,0 +1,101 @@
+"""`undolab stats` and `undolab report`: from verdicts to statistics, tables, figures, macros, paper and demo."""
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from undolab.cli.common import BUILD, CONFIG, TOOLS, WORKFLOWS, Commands, read_config
+from undolab.model.errors import UndolabError
+from undolab.model.load import load_workflows, read_yaml
+
+_TECTONIC = Path(".tools/tectonic")
+_EPOCH = "1767225600"
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the subcommands."""
+    numbers = commands.add_parser("stats", help="metrics, intervals and contrasts from the verdicts of a build")
+    _build(numbers, _stats)
+    top = commands.add_parser("report", help="tables, figures, macros, paper or demo from a build")
+    parts = top.add_subparsers(title="parts", metavar="PART", required=True)
+    stages: dict[str, tuple[str, Callable[[Path], Any]]] = {
+        "tables": ("tables 1, 2 and 7 as CSV and TeX", _tables),
+        "figures": ("figures 2, 3 and 5 as PDF and PNG", _figures),
+        "macros": ("every number of the paper as a TeX macro", _macros),
+        "paper": ("the PDF, set by Tectonic without a network", _paper),
+        "demo": ("the page that opens without a server", _demo),
+    }
+    for name, (help_text, stage) in stages.items():
+        _build(parts.add_parser(name, help=help_text), stage)
+
+
+def _build(parser: argparse.ArgumentParser, stage: Callable[[Path], Any]) -> None:
+    parser.add_argument("--build", type=Path, default=BUILD, help="folder of the build (default: build)")
+
+    def run(arguments: argparse.Namespace) -> int:
+        stage(arguments.build)
+        return 0
+
+    parser.set_defaults(run=run)
+
+
+def _workflows() -> list[str]:
+    return [workflow.id for workflow in load_workflows(WORKFLOWS, read_config().study.split)]
+
+
+def _verdicts(build: Path) -> list[Path]:
+    return [build / "verdicts" / f"{name}.jsonl" for name in _workflows()]
+
+
+# The stages import what they need when they run: the base install has neither numpy nor matplotlib.
+
+
+def _stats(build: Path) -> None:
+    from undolab.stats.matrix import matrix_from
+    from undolab.stats.run import run
+
+    run(_verdicts(build), matrix_from(read_yaml(CONFIG), _workflows()), build / "stats")
+
+
+def _tables(build: Path) -> None:
+    from undolab.report import tables
+
+    tables.write(build / "stats", build / "tables")
+
+
+def _figures(build: Path) -> None:
+    from undolab.report import figures
+
+    figures.write(build / "stats", build / "figures")
+
+
+def _macros(build: Path) -> None:
+    from undolab.report import macros
+    from undolab.report.facts import study_facts
+
+    values = {"fact": study_facts(build, _workflows())}
+    macros.write(build / "stats", build / "paper" / "macros.tex", values=values)
+
+
+def _paper(build: Path) -> None:
+    from undolab.report import paper
+
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", _EPOCH)
+    if not epoch.isdigit():
+        raise UndolabError(f"SOURCE_DATE_EPOCH is {epoch!r}; set it to a number of seconds, or unset it")
+    paper.build(Path("paper"), build, _TECTONIC, int(epoch))
+
+
+def _demo(build: Path) -> None:
+    from undolab.report import demo
+
+    demo.write(
+        build / "wire",
+        _verdicts(build),
+        build / "stats" / "metrics.json",
+        WORKFLOWS,
+        TOOLS,
+        build / "demo" / "index.html",
+    )

@@ -1,0 +1,193 @@
+"""`undolab trials` and `undolab reconstruct`: run the pairs, say what is missing, and judge again from the wire alone."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from undolab.cli.common import BUILD, MODELS, WORKFLOWS, Commands, read_config, read_tools, read_workflow
+from undolab.model.canon import canonical
+from undolab.model.config import Config
+from undolab.model.errors import UndolabError
+from undolab.model.files import write_bytes
+from undolab.model.load import load_workflows
+from undolab.model.verdict import Verdict
+from undolab.model.workflow import Split, Workflow
+from undolab.models.backend import Backend
+from undolab.models.config import ModelConfig, load_models
+from undolab.models.replay import ReplayBackend
+from undolab.models.store import RecordStore
+from undolab.release.freeze import require_plan
+from undolab.trials.arm import ArmRun, Task, prepare
+from undolab.trials.conformance import corpus
+from undolab.trials.forensic import reconstruct_shard
+from undolab.trials.live import record
+from undolab.trials.matrix import arms_per_trial
+from undolab.trials.output import write_workflow
+from undolab.trials.run import PairRow, run_workflow
+from undolab.trials.source import make_agents, store_path
+from undolab.trials.status import missing
+from undolab.wire import heads, read_arms, write_heads
+
+_POLICIES = "gold, always-retry, never-retry, verify-first"
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the subcommands."""
+    top = commands.add_parser("trials", help="run the pairs of the study, or say what is missing")
+    actions = top.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    run = actions.add_parser(
+        "run",
+        help="run pairs: replayed from records, or --live",
+        description="Run the pairs of the study in config/config.yaml. Without --live nothing but records is asked.",
+    )
+    run.add_argument("--workflow", action="append", metavar="ID", help="only this workflow (may be repeated)")
+    run.add_argument("--split", choices=[split.value for split in Split], help="another split than the study's")
+    run.add_argument("--agent", metavar="scripted:POLICY", help=f"a scripted agent instead of the models: {_POLICIES}")
+    run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
+    run.add_argument("--live", action="store_true", help="ask the model for what is not recorded, and record it")
+    run.add_argument("--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop")
+    run.set_defaults(run=_run)
+
+    status = actions.add_parser("status", help="how many arms are recorded, missing and invalid")
+    status.add_argument("--split", choices=[split.value for split in Split])
+    status.set_defaults(run=_status)
+
+    conform = actions.add_parser("conformance", help="run every scripted agent over every workflow, boundary and method")
+    conform.add_argument("--out", type=Path, default=BUILD / "conformance" / "verdicts.jsonl")
+    conform.set_defaults(run=_conformance)
+
+    again = commands.add_parser(
+        "reconstruct",
+        help="judge again from wire logs and fixtures alone",
+        description="Recompute commits, duplicates, losses and verdicts from wire logs and fixtures alone.",
+    )
+    again.add_argument("log", nargs="+", type=Path, help="shards: .jsonl.zst or .jsonl")
+    again.add_argument("--verdicts", type=Path, help="write the verdicts into this folder, one file a shard")
+    again.add_argument("--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree")
+    again.set_defaults(run=_reconstruct)
+
+    index = commands.add_parser("heads", help="write the sorted index of the chains' heads")
+    index.add_argument("log", nargs="+", type=Path, help="shards")
+    index.add_argument("--out", type=Path, required=True)
+    index.set_defaults(run=_heads)
+
+
+def _chosen(arguments: argparse.Namespace, config: Config) -> list[Workflow]:
+    names = getattr(arguments, "workflow", None)
+    if names:
+        return [read_workflow(name) for name in names]
+    return load_workflows(WORKFLOWS, Split(arguments.split) if arguments.split else config.study.split)
+
+
+def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
+    tools = read_tools()
+    study = config.study
+    return [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    config = read_config()
+    if arguments.agent:
+        models = [f"scripted:{arguments.agent.removeprefix('scripted:')}"]
+        if models[0].removeprefix("scripted:") not in _POLICIES.split(", "):
+            raise UndolabError(f"no scripted agent {arguments.agent!r}; there are {_POLICIES}")
+        config = _with_models(config, models)
+    tasks = _tasks(_chosen(arguments, config), config)
+    if arguments.dry_run:
+        print(missing(tasks, config.study, load_models(MODELS)).text())
+        return 0
+    if arguments.live:
+        split = tasks[0].workflow.split
+        require_plan(Path(), split)
+        fresh = record(tasks, config.study, load_models(MODELS), split, Path())
+        print(f"{fresh} completions recorded; none is missing")
+        return 0
+    models_by_name = {} if arguments.agent else load_models(MODELS)
+    for task in tasks:
+        backends = {} if arguments.agent else _replay(models_by_name, task.workflow.split)
+        runs = run_workflow(task, config.study, make_agents(models_by_name, backends))
+        arms = arms_per_trial(config.study) * len(config.study.models) * len(config.study.seeds)
+        count = write_workflow(arguments.out, task.workflow.id, _shown(task.workflow.id, runs, arms))
+        print(f"{task.workflow.id}: {count} arms")
+    return 0
+
+
+def _with_models(config: Config, models: list[str]) -> Config:
+    return replace(config, study=replace(config.study, models=models, frameworks=["script"]))
+
+
+def _replay(models: dict[str, ModelConfig], split: str) -> dict[str, Backend]:
+    return {name: ReplayBackend(RecordStore(store_path(name, split))) for name in models}
+
+
+def _shown(
+    name: str, runs: Iterator[tuple[ArmRun, PairRow | None]], arms: int
+) -> Iterator[tuple[ArmRun, PairRow | None]]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(name, total=arms)
+        for run in runs:
+            yield run
+            progress.advance(bar)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    config = read_config()
+    found = missing(_tasks(_chosen(arguments, config), config), config.study, load_models(MODELS))
+    print(found.text())
+    return 1 if found.missing_arms or found.invalid else 0
+
+
+def _conformance(arguments: argparse.Namespace) -> int:
+    verdicts = corpus(load_workflows(WORKFLOWS), read_tools())
+    write_bytes(arguments.out, b"".join(canonical(verdict) + b"\n" for verdict in verdicts))
+    print(f"{len(verdicts)} verdicts of scripted agents")
+    return 0
+
+
+def _reconstruct(arguments: argparse.Namespace) -> int:
+    workflows = {workflow.id: workflow for workflow in load_workflows(WORKFLOWS)}
+    tools = read_tools()
+    failed = 0
+    for log in arguments.log:
+        if not log.is_file():
+            raise UndolabError(f"{log} is not a file; name wire logs such as build/wire/RB-DB-005.jsonl.zst")
+        name = log.name.split(".")[0]
+        live, ledger = (
+            (arguments.against / "trials" / f"{name}.jsonl", arguments.against / "ledger" / f"{name}.jsonl.zst")
+            if arguments.against
+            else (None, None)
+        )
+        verdicts, problems = reconstruct_shard(log, workflows, tools, live, ledger)
+        for problem in problems:
+            print(problem)
+        failed += bool(problems)
+        print(_summary(log, verdicts, len(problems)))
+        if arguments.verdicts and not problems:
+            data = b"".join(canonical(verdict) + b"\n" for verdict in verdicts)
+            write_bytes(arguments.verdicts / f"{name}.jsonl", data)
+    return 1 if failed else 0
+
+
+def _heads(arguments: argparse.Namespace) -> int:
+    write_heads(arguments.out, heads(arm for log in arguments.log for arm in read_arms(log)))
+    return 0
+
+
+def _summary(log: Path, verdicts: list[Verdict], problems: int) -> str:
+    faults = [verdict for verdict in verdicts if verdict.arm.arm == "fault"]
+    exactly = sum(verdict.effects for verdict in faults)
+    duplicates = sum(verdict.harmful_duplicates > 0 for verdict in faults)
+    lost = sum(verdict.missing > 0 for verdict in faults)
+    commits = sum(verdict.committed for verdict in verdicts)
+    eor = f"EOR {exactly}/{len(faults)}" if faults else "EOR undefined (no fault arm)"
+    return (
+        f"{log.name}: {len(verdicts)} arms, {commits} commits, {duplicates} arms with harmful duplicates, "
+        f"{lost} with losses, {eor}, {problems} problems"
+    )
+

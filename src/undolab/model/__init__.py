@@ -1,0 +1,1 @@
+"""Typed records and canonical bytes: the words that every other room speaks."""

@@ -1,0 +1,1 @@
+"""Completions: the model run live, recorded, and replayed from its records."""

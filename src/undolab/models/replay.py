@@ -1,0 +1,102 @@
+"""Answers from records alone. A replay that quietly asks a model is no replay, so a miss stops the run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from undolab.model.errors import UndolabError
+from undolab.model.record import Completion, CompletionRequest, Record
+from undolab.models.backend import LiveBackend, request_key
+from undolab.models.store import RecordStore
+
+
+class MissingRecordError(UndolabError):
+    """A request has no record."""
+
+
+class ReplayBackend:
+    """Answers from a store and from nothing else."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
+        """Return the recorded answer.
+
+        Raises:
+            MissingRecordError: there is none; names the nearest record and the first field that differs.
+        """
+        key = request_key(request)
+        record = self._store.get(key, ordinal)
+        if record is None:
+            raise MissingRecordError(_explain(self._store, request, key, ordinal))
+        return record.completion
+
+
+class RecordingBackend:
+    """Answers from a store, and on a miss from a live model whose answer it stores at once."""
+
+    def __init__(self, store: RecordStore, live: LiveBackend) -> None:
+        self._store = store
+        self._live = live
+        self._engine = ""
+        self.fresh = 0
+        """Completions that the live model made."""
+
+    def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
+        """Return the recorded answer, or make and record one."""
+        key = request_key(request)
+        record = self._store.get(key, ordinal)
+        if record is not None:
+            return record.completion
+        if not self._engine:
+            header = self._live.header()
+            self._store.declare(header)
+            (self._engine,) = header.engines
+        completion = self._live.complete(request, ordinal)
+        self._store.append(
+            Record(key=key, ordinal=ordinal, request=request, completion=completion, engine=self._engine)
+        )
+        self.fresh += 1
+        return completion
+
+
+def _explain(store: RecordStore, request: CompletionRequest, key: str, ordinal: int) -> str:
+    where = f"{store.path}: no record for request {key[:12]}, ordinal {ordinal}"
+    same_key = [record.ordinal for record in store if record.key == key]
+    if same_key:
+        return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; record it with `make live`."
+    wanted = dict(_leaves(msgspec.to_builtins(request)))
+    nearest: tuple[tuple[int, int, int], Record, str] | None = None
+    for record in store:
+        have = dict(_leaves(msgspec.to_builtins(record.request)))
+        pointers = sorted(p for p in wanted.keys() | have.keys() if wanted.get(p) != have.get(p))
+        common = _common(record.request.prompt, request.prompt)
+        rank = (len(pointers), -common, record.ordinal)
+        if nearest is None or rank < nearest[0]:
+            nearest = (rank, record, pointers[0])
+    if nearest is None:
+        return f"{where}: the store is empty; record it with `make live`."
+    (_, common, _), record, pointer = nearest
+    at = f" at character {-common + 1}" if pointer == "/prompt" else ""
+    return f"{where}: {pointer} differs{at} from the nearest record {record.key[:12]}; record it with `make live`."
+
+
+def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _leaves(item, f"{pointer}/{name}")
+    else:
+        yield pointer, value
+
+
+def _common(a: str, b: str) -> int:
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[:middle] == b[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

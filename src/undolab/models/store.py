@@ -1,0 +1,179 @@
+"""Model records on disk: a journal that survives a kill, and a sealed file whose bytes depend on the records alone."""
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import zstandard
+
+from undolab.model.canon import canonical
+from undolab.model.errors import UndolabError
+from undolab.model.files import compress, decompress, write_bytes
+from undolab.model.record import Record, StoreHeader
+from undolab.models.backend import request_key
+
+
+class RecordStore:
+    """The records of one model and split.
+
+    `path` is the sealed `.jsonl.zst`: first line the header, then records sorted by key and ordinal. New records go to
+    the journal, plain lines in order of arrival, and into the sealed file by `seal`. Either file may be missing.
+
+    Raises:
+        UndolabError: a file cannot be decoded, or a record's key is not that of its request.
+    """
+
+    def __init__(self, path: Path, journal: Path | None = None) -> None:
+        self.path = path
+        self.journal = journal or path.with_name(path.name.removesuffix(".jsonl.zst") + ".journal.jsonl")
+        self.header: StoreHeader | None = None
+        self.notices: list[str] = []
+        """What was mended on opening, in words."""
+        self._records: dict[tuple[str, int], Record] = {}
+        self._file: BinaryIO | None = None
+        self._whole = 0
+        self._load()
+
+    def get(self, key: str, ordinal: int) -> Record | None:
+        """Return the record, or None."""
+        return self._records.get((key, ordinal))
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        """Yield the records sorted by key and ordinal."""
+        for place in sorted(self._records):
+            yield self._records[place]
+
+    def declare(self, header: StoreHeader) -> None:
+        """Write a header before the first record of its engine; known engines are kept.
+
+        Raises:
+            UndolabError: the store holds records of another model.
+        """
+        merged = _merge(self.path, self.header, header)
+        if merged != self.header:
+            self.header = merged
+            self._write(canonical(header))
+
+    def append(self, record: Record) -> None:
+        """Add a record, on the disk when this returns.
+
+        Raises:
+            UndolabError: the place is taken (a recording is never overwritten) or the engine was not declared.
+        """
+        self._admit(record, str(self.journal))
+        self._write(canonical(record))
+
+    def seal(self) -> None:
+        """Write every record into the sealed file and remove the journal."""
+        if self.header is None:
+            raise UndolabError(f"{self.path}: there is nothing to seal; record something first.")
+        write_sealed(self.path, self.header, self)
+        self.close()
+        self.journal.unlink(missing_ok=True)
+        self._whole = 0
+
+    def close(self) -> None:
+        """Close the journal."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _load(self) -> None:
+        if self.path.exists():
+            try:
+                data = decompress(self.path.read_bytes())
+            except zstandard.ZstdError as error:
+                raise UndolabError(
+                    f"{self.path}: is cut or changed ({error}); restore it from the repository."
+                ) from error
+            if not data.endswith(b"\n"):
+                raise UndolabError(f"{self.path}: the last line is cut; restore the file from the repository.")
+            self._read(str(self.path), data)
+        if self.journal.exists():
+            data = self.journal.read_bytes()
+            self._whole = data.rfind(b"\n") + 1
+            if self._whole < len(data):
+                self.notices.append(
+                    f"{self.journal}: dropped a last line that a kill had cut ({len(data) - self._whole} bytes)."
+                )
+            self._read(str(self.journal), data[: self._whole])
+
+    def _read(self, name: str, data: bytes) -> None:
+        for number, line in enumerate(data.splitlines(), 1):
+            where = f"{name}: line {number}"
+            try:
+                value: Any = msgspec.json.decode(line)
+                is_header = isinstance(value, dict) and "engines" in value
+                entry = msgspec.convert(value, StoreHeader if is_header else Record)
+                whole = canonical(entry) == line
+            except (msgspec.DecodeError, ValueError) as error:
+                raise UndolabError(f"{where} is no record ({error}); restore the file from the repository.") from error
+            if not whole:
+                raise UndolabError(f"{where} is not in canonical form; restore the file from the repository.")
+            if isinstance(entry, StoreHeader):
+                self.header = _merge(Path(name), self.header, entry)
+            else:
+                self._admit(entry, where)
+
+    def _admit(self, record: Record, where: str) -> None:
+        fault = self._fault(record)
+        if fault:
+            raise UndolabError(f"{where}: {fault}; restore the file from the repository.")
+        self._records[record.key, record.ordinal] = record
+
+    def _fault(self, record: Record) -> str:
+        if self.header is None:
+            return "a record stands before the header"
+        if record.engine not in self.header.engines:
+            return f"engine {record.engine} of record {record.key[:12]} is not in the header"
+        if record.request.model != self.header.model_digest:
+            return f"record {record.key[:12]} is of another model"
+        if record.key != request_key(record.request):
+            return f"record {record.key[:12]} holds a request with another key"
+        if len(record.completion.tokens) != len(record.completion.logprobs):
+            return f"record {record.key[:12]} has not one log-probability a token"
+        if record.ordinal < 1 or (record.key, record.ordinal) in self._records:
+            return f"record {record.key[:12]} ordinal {record.ordinal} is there twice or below 1"
+        return ""
+
+    def _write(self, line: bytes) -> None:
+        if self._file is None:
+            self.journal.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.journal.open("ab")
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                self.close()
+                raise UndolabError(
+                    f"{self.journal}: another process is recording into it; wait for it or stop it."
+                ) from error
+            self._file.truncate(self._whole)
+        self._file.write(line + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._whole += len(line) + 1
+
+
+def write_sealed(path: Path, header: StoreHeader, records: Iterable[Record]) -> None:
+    """Write a sealed store: equal header and records give equal bytes, in whatever order they come."""
+    ordered = sorted(records, key=lambda record: (record.key, record.ordinal))
+    lines = [canonical(entry) for entry in (header, *ordered)]
+    write_bytes(path, compress(b"\n".join(lines) + b"\n"))
+
+
+def _merge(path: Path, old: StoreHeader | None, new: StoreHeader) -> StoreHeader:
+    if old is None:
+        return new
+    if old.model_digest != new.model_digest:
+        raise UndolabError(
+            f"{path}: holds records of model {old.model_digest[:12]}, not of {new.model_digest[:12]}; "
+            "use another folder for another model."
+        )
+    return msgspec.structs.replace(old, engines={**old.engines, **new.engines})

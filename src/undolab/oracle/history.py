@@ -1,0 +1,49 @@
+"""The lines of one arm sorted by kind, so that each rule of the judge reads only what concerns it."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from undolab.model.calls import Phase
+from undolab.model.errors import UndolabError
+from undolab.model.wire import ArmStart, FaultEvent, ReportEvent, TurnEvent, WireEffectEvent, WireLine
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """One arm's log, by kind of line; each list in the order of the log."""
+
+    start: ArmStart
+    events: list[WireEffectEvent]
+    faults: list[FaultEvent]
+    turns: list[TurnEvent]
+    report: ReportEvent
+
+    def completion(self, attempt: str) -> WireEffectEvent | None:
+        """Return how the attempt ended, or None if the log does not say."""
+        for event in self.events:
+            if event.attempt == attempt and event.phase is not Phase.INVOKE:
+                return event
+        return None
+
+
+def history(lines: Sequence[WireLine]) -> History:
+    """Sort the lines of one arm by kind.
+
+    Raises:
+        UndolabError: the log has no start line or no report line.
+    """
+    if not lines or not isinstance(lines[0], ArmStart):
+        raise UndolabError("the wire log does not begin with a start line; build the log again")
+    start, report = lines[0], lines[-1]
+    if not isinstance(report, ReportEvent):
+        raise UndolabError(
+            f"the wire log of {start.arm.name()} is cut: it ends after line {report.seq} without a report; "
+            "build the log again"
+        )
+    return History(
+        start=start,
+        events=[line for line in lines if isinstance(line, WireEffectEvent)],
+        faults=[line for line in lines if isinstance(line, FaultEvent)],
+        turns=[line for line in lines if isinstance(line, TurnEvent)],
+        report=report,
+    )

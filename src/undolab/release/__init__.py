@@ -1,0 +1,1 @@
+"""What is released, and how anyone can tell that it is still the same."""

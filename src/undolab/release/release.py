@@ -1,0 +1,53 @@
+"""Turns a build into a release. Only maintainers run it: it is the one place that writes released results."""
+
+from pathlib import Path
+
+import msgspec
+
+from undolab.model.errors import UndolabError
+from undolab.release import layout, manifest
+from undolab.release.compare import built_files
+from undolab.release.files import walk, write_if_changed
+
+
+class Released(msgspec.Struct, frozen=True, kw_only=True):
+    """What a release did."""
+
+    written: list[str]
+    """Released paths whose bytes are new."""
+    removed: list[str]
+    """Released paths that the build no longer makes."""
+    named: int
+    """Files named in the new manifest."""
+
+    def text(self) -> str:
+        """Return what was done: one line a file, then one sentence of sum."""
+        lines = [f"written: {name}" for name in self.written] + [f"removed: {name}" for name in self.removed]
+        total = f"{len(self.written)} files written, {len(self.removed)} removed"
+        return "\n".join([*lines, f"Released: {total}; {layout.MANIFEST} names {self.named} files."])
+
+
+def release(root: Path, build: Path) -> Released:
+    """Copy the build to the released places, remove what it no longer makes, and rewrite the manifest.
+
+    Raises:
+        UndolabError: a part of the build is missing; nothing has been written then.
+    """
+    built = built_files(build)
+    missing = [name for name in layout.BUILT_FILES if name not in built]
+    missing += [
+        f"{name}/" for name in layout.BUILT_FOLDERS if not any(b.startswith(f"{name}/") for b in built)
+    ]
+    if missing:
+        raise UndolabError(f"{build.name}/ lacks {', '.join(missing)}; build everything before releasing.")
+    written = [
+        name
+        for source in built
+        if write_if_changed(root / (name := layout.released_path(source)), (build / source).read_bytes())
+    ]
+    kept = {layout.released_path(source) for source in built}
+    folders = [f"results/{folder}" for folder in layout.BUILT_FOLDERS]
+    removed = sorted(name for folder in folders for name, _ in walk(root, folder) if name not in kept)
+    for name in removed:
+        (root / name).unlink()
+    return Released(written=written, removed=removed, named=manifest.write(root))

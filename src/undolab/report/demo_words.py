@@ -1,0 +1,134 @@
+"""Verdicts in plain words: what a reader of the demo is told about one arm."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undolab.model.calls import FinalReport
+from undolab.model.fault import Exposure
+from undolab.model.verdict import FailureClass, Verdict
+from undolab.model.workflow import Workflow
+
+METHODS = {
+    "none": ("No method", "The agent sees the error and decides alone."),
+    "B0": ("Naive retry", "Sends the same request again."),
+    "B2": ("Idempotency key", "Retries with a key, where the service honours one."),
+    "B6": ("Verify first", "Reads the state back before it retries."),
+}
+"""Method code to its name and what it does; other codes stand for themselves."""
+
+BOUNDARIES = {
+    "PRE_MUTATION": ("Request lost", "The connection died before anything ran."),
+    "POST_MUTATION_PRE_ACK": ("Answer lost", "The call took effect, then its answer was lost."),
+}
+"""Boundary to its short name and what happened there."""
+
+_HEADLINES = {
+    FailureClass.NONE: "Exactly right",
+    FailureClass.INVALID_INJECTION: "The fault could not be confirmed",
+    FailureClass.FORBIDDEN_EFFECT: "Did something forbidden",
+    FailureClass.DUPLICATE_EFFECT: "Done twice",
+    FailureClass.ORPHAN_EFFECT: "Did something nobody asked for",
+    FailureClass.ORDER_VIOLATION: "Done in the wrong order",
+    FailureClass.AGENT_FAILURE: "The agent itself broke off",
+    FailureClass.ABSTAINED: "Left undone, and said so",
+    FailureClass.MISSING_EFFECT: "Left undone",
+    FailureClass.STATE_DIVERGENCE: "Ended in a wrong state",
+}
+_REPORTS = {
+    FinalReport.DONE: "It reported “done”",
+    FinalReport.NOT_DONE: "It reported “not done”",
+    FinalReport.UNKNOWN: "It reported “I do not know”",
+    FinalReport.NONE: "It stopped without a report",
+}
+
+
+def times(number: int) -> str:
+    """Return a number of times in words: never, once, twice, 3 times."""
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def headline(verdict: Verdict) -> str:
+    """Return the verdict in a few words."""
+    return _HEADLINES[verdict.failure]
+
+
+def story(verdict: Verdict, counts: Sequence[Mapping[str, Any]]) -> str:
+    """Return in one sentence what went wrong, or that nothing did.
+
+    Args:
+        verdict: The verdict of the arm.
+        counts: The required effects with `label`, `count`, `min` and `max`.
+    """
+    for item in counts:
+        if item["count"] > item["max"]:
+            wanted = times(item["max"])
+            return f"“{item['label']}” took effect {times(item['count'])}; it should {wanted}."
+    if verdict.passed:
+        return "Every effect happened as often as it should, and the final state is right."
+    undone = [item["label"] for item in counts if item["count"] < item["min"]]
+    if undone:
+        return f"“{undone[0]}” was left undone{_more(len(undone) - 1)}."
+    if verdict.failed_predicates:
+        return f"At the end this does not hold: {verdict.failed_predicates[0]}{_more(len(verdict.failed_predicates) - 1)}"
+    return f"{headline(verdict)}."
+
+
+def clauses(verdict: Verdict, workflow: Workflow) -> list[dict[str, Any]]:
+    """Return the clauses of a verdict: `name`, whether it is `ok`, and `text`."""
+    found = [
+        _clause("Final state", verdict.state, _state(verdict)),
+        _clause("Effects", verdict.effects, _effects(verdict)),
+    ]
+    if workflow.order:
+        text = (
+            "Steps took effect in the required order." if verdict.order else "Steps took effect out of order."
+        )
+        found.append(_clause("Order", verdict.order, text))
+    truth = "true" if verdict.truthful else "not true"
+    said = _REPORTS[verdict.report]
+    tail = "." if verdict.report is FinalReport.NONE else f", and that is {truth}."
+    found.append(_clause("Report", verdict.truthful, f"{said}{tail}"))
+    return found
+
+
+def exposure(verdict: Verdict) -> str:
+    """Return what became of the fault, or an empty text where there is nothing to say."""
+    return {
+        Exposure.NOT_EXPOSED: "The fault never struck: the agent did not make the call that it aimed at.",
+        Exposure.INVALID_INJECTION: "The fault has no independent witness; this run does not count.",
+    }.get(verdict.exposure, "")
+
+
+def _clause(name: str, ok: bool, text: str) -> dict[str, Any]:
+    return {"name": name, "ok": ok, "text": text}
+
+
+def _more(number: int) -> str:
+    return f", and {number} more" if number > 0 else ""
+
+
+def _state(verdict: Verdict) -> str:
+    if verdict.state:
+        return "Everything that must hold at the end holds."
+    return (
+        "Does not hold at the end: " + "; ".join(say.rstrip(".") for say in verdict.failed_predicates) + "."
+    )
+
+
+def _effects(verdict: Verdict) -> str:
+    kinds = [
+        (verdict.harmful_duplicates, "done again, with harm"),
+        (verdict.missing, "missing"),
+        (verdict.orphans, "that nobody asked for"),
+        (verdict.forbidden, "forbidden"),
+    ]
+    bad = [f"{number} {words}" for number, words in kinds if number]
+    text = (
+        ", ".join(bad).capitalize() + "." if bad else "Each required effect took place as often as it should."
+    )
+    extra = []
+    if verdict.harmless_repeats:
+        extra.append(f"{verdict.harmless_repeats} repeated without any change")
+    if verdict.replays:
+        extra.append(f"{verdict.replays} answered again from a key, with no new effect")
+    return text + (f" Harmless: {', '.join(extra)}." if extra else "")

@@ -1,0 +1,63 @@
+"""How numbers, methods, boundaries and scopes are worded, so that tables, figures and macros say the same."""
+
+from undolab.stats.rows import CellRow, Estimate, MetricsFile, Scope
+
+BOUNDARY = {
+    "PRE_MUTATION": "request lost (PRE_MUTATION)",
+    "POST_MUTATION_PRE_ACK": "acknowledgement lost (POST_MUTATION_PRE_ACK)",
+}
+METHOD = {"none": "none", "B0": "B0 retry", "B2": "B2 key", "B6": "B6 verify"}
+UNDEFINED = "undefined"
+
+
+def boundary(name: str) -> str:
+    """Return what happens at a boundary, with its name."""
+    return BOUNDARY.get(name, name)
+
+
+def method(name: str) -> str:
+    """Return a method's code with a word of what it does."""
+    return METHOD.get(name, name)
+
+
+def percent(value: float | None) -> str:
+    """Return a share as a percentage with one decimal and no sign, or `undefined`."""
+    return UNDEFINED if value is None else f"{100 * value:.1f}"
+
+
+def interval(estimate: Estimate) -> str:
+    """Return `[lo, hi]` in percent, or `undefined`."""
+    if estimate.lo is None or estimate.hi is None:
+        return UNDEFINED
+    return f"[{percent(estimate.lo)}, {percent(estimate.hi)}]"
+
+
+def fraction(estimate: Estimate) -> str:
+    """Return `num/den`, the whole truth of a small cell."""
+    return f"{estimate.num}/{estimate.den}"
+
+
+def scopes(stats: MetricsFile) -> list[tuple[str, str]]:
+    """Return (model, framework) of every part of the study, in its order."""
+    study = stats.study
+    return [(model, framework) for model in study.models for framework in study.frameworks]
+
+
+def scope_words(scope: Scope) -> str:
+    """Return model, framework, prompt mode and worked examples in words."""
+    return (
+        f"model {scope.model}, framework {scope.framework}, prompt mode {scope.prompt},"
+        f" worked examples {scope.examples}"
+    )
+
+
+def pooled(stats: MetricsFile, model: str, framework: str, boundary: str) -> list[CellRow]:
+    """Return the cells over all tasks at one boundary, one a method."""
+    return [stats.cell(model, framework, boundary, name) for name in stats.study.methods]
+
+
+def sizes(stats: MetricsFile) -> str:
+    """Return the size of a cell in words: pairs, tasks and seeds."""
+    study = stats.study
+    tasks, seeds = len(study.workflows), len(study.seeds)
+    return f"N = {tasks * seeds} pairs a cell ({tasks} tasks, {seeds} seeds)"

@@ -1,0 +1,97 @@
+"""The frozen matrix: the cells that must be there before any pooled number, and the planned contrasts."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import msgspec
+
+from undolab.model.config import Config
+from undolab.model.errors import UndolabError
+from undolab.model.fault import Boundary
+from undolab.stats.metrics import METRICS
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True):
+    """Contrasts that share one Holm correction, in each model and framework apart."""
+
+    name: str
+    metric: str
+    contrasts: list[tuple[str, str]]
+    """(a, b) stands for a minus b: two methods at `boundary`, or two boundaries, for each method."""
+    boundary: str = ""
+    """Empty: the contrasts are between boundaries."""
+
+
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
+    """Every trial that the study promises, in the order in which tables show it, and how it is analysed."""
+
+    workflows: list[str]
+    models: list[str]
+    frameworks: list[str]
+    boundaries: list[str]
+    methods: list[str]
+    seeds: list[int]
+    prompt: str
+    """Prompt mode, the same in all cells."""
+    examples: str
+    """Variant of the worked examples, the same in all cells."""
+    replicates: int
+    """B of the bootstrap."""
+    bootstrap_seed: int
+    families: list[Family]
+
+    def controls(self) -> Iterator[tuple[str, str, str, int]]:
+        """Yield (workflow, model, framework, seed) of every control arm."""
+        yield from product(self.workflows, self.models, self.frameworks, self.seeds)
+
+    def faults(self) -> Iterator[tuple[str, str, str, str, str, int]]:
+        """Yield (workflow, model, framework, boundary, method, seed) of every fault arm."""
+        yield from product(
+            self.workflows, self.models, self.frameworks, self.boundaries, self.methods, self.seeds
+        )
+
+
+def matrix_from(config: Config, workflows: Sequence[str]) -> Matrix:
+    """Return the matrix of a configuration over the workflows of its split.
+
+    PRE minus POST, for each method, is added as one family for each metric that has a family.
+
+    Raises:
+        UndolabError: a family names what the study has not.
+    """
+    study, stats = config.study, config.stats
+    matrix = Matrix(
+        workflows=sorted(workflows),
+        models=study.models,
+        frameworks=study.frameworks,
+        boundaries=[str(boundary) for boundary in study.boundaries],
+        methods=study.methods,
+        seeds=study.seeds,
+        prompt=study.prompt,
+        examples=study.examples,
+        replicates=stats.replicates,
+        bootstrap_seed=stats.seed,
+        families=[Family(**msgspec.to_builtins(family)) for family in stats.families],
+    )
+    _check(matrix)
+    return msgspec.structs.replace(matrix, families=[*matrix.families, *_pre_minus_post(matrix)])
+
+
+def _pre_minus_post(matrix: Matrix) -> list[Family]:
+    both = (str(Boundary.PRE_MUTATION), str(Boundary.POST_MUTATION_PRE_ACK))
+    if not set(both) <= set(matrix.boundaries):
+        return []
+    metrics = dict.fromkeys(family.metric for family in matrix.families)
+    return [Family(name=f"pre-post-{metric}", metric=metric, contrasts=[both]) for metric in metrics]
+
+
+def _check(matrix: Matrix) -> None:
+    for family in matrix.families:
+        named = {name for pair in family.contrasts for name in pair}
+        known = {*matrix.methods, *matrix.boundaries, *METRICS}
+        bad = sorted({*named, family.boundary, family.metric} - known)
+        if bad:
+            raise UndolabError(
+                f"Family {family.name!r} in stats.families names what the study has not: {', '.join(bad)};"
+                " mend it."
+            )

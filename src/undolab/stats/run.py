@@ -1,0 +1,75 @@
+"""The stage: verdicts and matrix in, `metrics.json`, `contrasts.json` and three CSV files out."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from undolab.model.files import write_bytes
+from undolab.model.verdict import RULES_VERSION
+from undolab.stats.estimate import Replicates, Tally, cell_rows, contrast_rows
+from undolab.stats.load import join, read_verdicts
+from undolab.stats.matrix import Matrix
+from undolab.stats.metrics import COUNTS, METRICS
+from undolab.stats.rows import CellRow, ContrastRow, ContrastsFile, MetricsFile, Study
+from undolab.stats.text import to_csv, to_json
+
+_SCOPE = ["model", "framework", "prompt", "examples", "boundary", "method"]
+
+
+def run(verdict_paths: Iterable[Path], matrix: Matrix, out_dir: Path) -> list[Path]:
+    """Compute everything and return the files written, in a fixed order.
+
+    Raises:
+        UndolabError: a verdict file is unreadable, or the frozen matrix has a missing or invalid cell.
+    """
+    tally = Tally(join(read_verdicts(verdict_paths), matrix), matrix)
+    replicates = Replicates(tally, matrix)
+    cells = cell_rows(tally, replicates, matrix)
+    contrasts = contrast_rows(tally, replicates, matrix)
+    facts = msgspec.structs.asdict(matrix)
+    study = Study(
+        **{name: facts[name] for name in Study.__struct_fields__ if name in facts}, rules=RULES_VERSION
+    )
+    texts = {
+        "metrics.json": to_json(MetricsFile(study=study, cells=cells)),
+        "contrasts.json": to_json(ContrastsFile(contrasts=contrasts)),
+        "metrics.csv": to_csv(_metric_table(cells)),
+        "tasks.csv": to_csv(_task_table(cells)),
+        "contrasts.csv": to_csv(_contrast_table(contrasts)),
+    }
+    for name, text in texts.items():
+        write_bytes(out_dir / name, text.encode())
+    return [out_dir / name for name in texts]
+
+
+def _metric_table(cells: Sequence[CellRow]) -> list[list[Any]]:
+    sizes = ["N", "exposed", "D", "R", "F"]
+    estimate = ["num", "den", "value", "lo", "hi", "dropped"]
+    rows: list[list[Any]] = [[*_SCOPE, *sizes, "metric", *estimate]]
+    for cell in cells:
+        if cell.scope.task == "all":
+            scope = [getattr(cell.scope, name) for name in _SCOPE] + [getattr(cell, name) for name in sizes]
+            rows += [[*scope, name, *msgspec.structs.astuple(found)] for name, found in cell.metrics.items()]
+    return rows
+
+
+def _task_table(cells: Sequence[CellRow]) -> list[list[Any]]:
+    header = [*_SCOPE, "task", *COUNTS, "crsr"]
+    rows: list[list[Any]] = [header]
+    for cell in cells:
+        if cell.scope.task != "all":
+            scope = [getattr(cell.scope, name) for name in [*_SCOPE, "task"]]
+            rows.append([*scope, *_counts(cell).values(), cell.metrics["crsr"].value])
+    return rows
+
+
+def _counts(cell: CellRow) -> dict[str, int]:
+    """Return the integer counts of a cell under the names of `COUNTS`."""
+    found = {metric.num: cell.metrics[name].num for name, metric in METRICS.items()}
+    return {name: found[name] if name in found else getattr(cell, name) for name in COUNTS}
+
+
+def _contrast_table(contrasts: Sequence[ContrastRow]) -> list[list[Any]]:
+    return [list(ContrastRow.__struct_fields__), *(list(msgspec.structs.astuple(row)) for row in contrasts)]

@@ -1,0 +1,1 @@
+"""Running pairs: one arm, one trial, and the matrix of trials."""

@@ -1,0 +1,49 @@
+"""Recording a study: replay what is recorded, ask the model for the rest, store each answer before using it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from undolab.model.config import Study
+from undolab.model.workflow import Split
+from undolab.models.config import ModelConfig
+from undolab.models.llama import LlamaBackend
+from undolab.models.replay import RecordingBackend
+from undolab.models.store import RecordStore
+from undolab.trials.arm import Task
+from undolab.trials.matrix import arms_per_trial
+from undolab.trials.run import run_workflow
+from undolab.trials.source import make_agents, store_path
+
+_COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+
+
+def record(
+    tasks: Sequence[Task], study: Study, models: Mapping[str, ModelConfig], split: Split, root: Path
+) -> int:
+    """Record every missing completion of a study and seal the stores; return how many were made.
+
+    Each answer is on the disk before the trial goes on, so a killed run goes on from there when it is called again.
+    """
+    recorders: dict[str, RecordingBackend] = {}
+    stores: list[RecordStore] = []
+    for name in study.models:
+        store = RecordStore(root / store_path(name, split))
+        stores.append(store)
+        recorders[name] = RecordingBackend(store, LlamaBackend(models[name], root))
+    make = make_agents(models, recorders)
+    arms = len(tasks) * arms_per_trial(study) * len(study.models) * len(study.frameworks) * len(study.seeds)
+    console = Console(stderr=True)
+    for notice in (notice for store in stores for notice in store.notices):
+        console.print(notice, highlight=False)
+    with Progress(*_COLUMNS, console=console) as progress:
+        bar = progress.add_task("", total=arms)
+        for task in tasks:
+            for _ in run_workflow(task, study, make):
+                fresh = sum(recorder.fresh for recorder in recorders.values())
+                progress.update(bar, advance=1, description=f"{task.workflow.id} ({fresh} new)")
+    for store in stores:
+        store.seal()
+    return sum(recorder.fresh for recorder in recorders.values())

@@ -1,0 +1,89 @@
+"""Running the trials of one workflow and checking that each pair is a pair."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from undolab.agents.base import Agent
+from undolab.model.config import Study
+from undolab.model.errors import UndolabError
+from undolab.model.fault import Exposure
+from undolab.model.verdict import Verdict
+from undolab.model.wire import ArmId
+from undolab.trials.arm import ArmRun, Task, run_arm
+from undolab.trials.matrix import Trial, fault_plan, trials
+from undolab.trials.prefix import Prefix, compare_prefix, visible
+
+MakeAgent = Callable[[Task, ArmId], Agent]
+
+
+class PairRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was checked of one arm against its control."""
+
+    arm: str
+    check: str
+    """`prefix` for a fault arm, `transparency` for a control with a method on."""
+    exposure: Exposure
+    equal: bool
+    compared: int
+    seen_at_fault: str = ""
+    difference: str = ""
+
+
+def run_workflow(task: Task, study: Study, make_agent: MakeAgent) -> Iterator[tuple[ArmRun, PairRow | None]]:
+    """Yield every arm of one workflow with its pair check; control arms first in each trial.
+
+    Raises:
+        UndolabError: a fault was not exposed although the control passed and made the target effect, or an injection has no
+            witness: a bug of the harness, never a result.
+    """
+    for trial in trials(task.workflow.id, study):
+        yield from run_trial(task, trial, make_agent)
+
+
+def run_trial(task: Task, trial: Trial, make_agent: MakeAgent) -> Iterator[tuple[ArmRun, PairRow | None]]:
+    """Yield the arms of one trial."""
+    control = run_arm(task, trial.control, make_agent(task, trial.control))
+    yield control, None
+    for arm in trial.transparency:
+        run = run_arm(task, arm, make_agent(task, arm))
+        left, right = visible(control.log.lines), visible(run.log.lines)
+        equal = left == right
+        yield (
+            run,
+            PairRow(
+                arm=arm.name(),
+                check="transparency",
+                exposure=Exposure.NO_FAULT,
+                equal=equal,
+                compared=min(len(left), len(right)),
+                difference="" if equal else "the method changed what the agent or the world did",
+            ),
+        )
+    for arm in trial.faults:
+        run = run_arm(task, arm, make_agent(task, arm), fault_plan(task.workflow, arm.boundary))
+        _refuse_broken_fault(control.verdict, run.verdict)
+        prefix = compare_prefix(arm.name(), run.verdict.exposure, control.log.lines, run.log.lines)
+        yield run, _prefix_row(prefix)
+
+
+def _prefix_row(prefix: Prefix) -> PairRow:
+    return PairRow(
+        arm=prefix.arm,
+        check="prefix",
+        exposure=prefix.exposure,
+        equal=prefix.equal,
+        compared=prefix.compared,
+        seen_at_fault=prefix.seen_at_fault,
+        difference=prefix.difference,
+    )
+
+
+def _refuse_broken_fault(control: Verdict, fault: Verdict) -> None:
+    name = fault.arm.name()
+    if fault.exposure is Exposure.INVALID_INJECTION:
+        raise UndolabError(f"{name}: the fault was injected but has no witness; mend the injector")
+    if fault.exposure is Exposure.NOT_EXPOSED and control.passed:
+        raise UndolabError(
+            f"{name}: the control passed, yet the fault never met its target; mend the scenario of the workflow"
+        )
