@@ -288,7 +288,7 @@ function move(step) {
   const now = [...$("steps").querySelectorAll(".card.now")];
   const last = now.at(-1) || (state.at === state.last ? $("steps").querySelector(".end") : null);
   if (last) last.scrollIntoView({ block: "nearest" });
-  $("live").textContent = now.map((node) => [...node.querySelectorAll(".arm, .fault, .what, .role")].map((part) => part.textContent).join(". ")).join(" — ");
+  $("live").textContent = now.map((node) => [...node.querySelectorAll(".arm, .fault, .what, .role")].map((part) => part.textContent.replace(/\.$/, "")).join(". ")).join(" — ");
 }
 
 function showTallies() {

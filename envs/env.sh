@@ -122,7 +122,6 @@ cmake_args() {
 build_llama() {
     local folder=$1 work line last=0 step percent
     work=$(mktemp -d .cache/build.XXXXXX)
-    trap 'rm -rf "$work"' RETURN
     command -v c++ >/dev/null || command -v g++ >/dev/null || die "a C++ compiler is needed to build llama.cpp: apt-get install -y g++"
     say "  llama.cpp: building from source, 70 MB to fetch, 200 MB on disk, five to six minutes on two cores"
     install "$(locked envs/build.lock)" --require-hashes --only-binary :all: -r envs/build.lock

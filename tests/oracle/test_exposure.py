@@ -91,7 +91,9 @@ def test_target_that_the_service_refused_is_not_exposed(arm: Any, task: Any, too
     b = arm(task.make(), tools, task.plan("PRE_MUTATION"))
     b.call("allocate_dividend", fault=0, **PAY)
     lost_before_it_ran = b.end()
-    lost_before_it_ran[0] = msgspec.structs.replace(lost_before_it_ran[0], faults=[task.plan("POST_MUTATION_PRE_ACK")])
+    lost_before_it_ran[0] = msgspec.structs.replace(
+        lost_before_it_ran[0], faults=[task.plan("POST_MUTATION_PRE_ACK")]
+    )
     verdict = judge(b.workflow, b.tools, lost_before_it_ran, b.commits, b.fold.state())
     assert verdict.exposure is Exposure.INVALID_INJECTION
 

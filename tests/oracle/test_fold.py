@@ -12,7 +12,7 @@ from undolab.oracle.fold.objects import commit_id
 
 GIT: list[Row] = [
     {"branch": "main", "message": "start", "files": {"a.txt": "1\n", "b.txt": "1\n"}},
-    {"branch": "fix", "from": "main"},
+    {"branch": "fix", "from": "main", "message": "", "files": {}},
     {"branch": "fix", "message": "fix a\n\nlong", "files": {"a.txt": "2\n"}},
     {"branch": "main", "message": "b", "files": {"b.txt": "2\n"}},
 ]
@@ -124,7 +124,24 @@ def test_pick_that_touches_a_changed_file_conflicts(tools: Any) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["-l", "-d", "", "a..b", "a b", ".a", "a/.b", "a.lock", "a/", "/a", "a//b", "a.", "@{", "a~", "a\x7f"],
+    [
+        "-l",
+        "-d",
+        "",
+        "a..b",
+        "a b",
+        ".a",
+        "a/.b",
+        "a.lock",
+        "a/",
+        "/a",
+        "a//b",
+        "a.",
+        "@{",
+        "a~",
+        "a\x7f",
+        "HEAD",
+    ],
 )
 def test_names_that_git_would_misread_are_refused(tools: Any, name: str) -> None:
     """No option and no malformed name becomes a tag (the published sandbox took `-l`)."""

@@ -11,7 +11,7 @@ from undolab.release.release import release
 
 def fill(tree: Path) -> None:
     """Give the build every part that a release needs."""
-    for folder in ("figures", "ledger", "trials", "verdicts", "wire"):
+    for folder in ("conformance", "figures", "ledger", "pairs", "trials", "verdicts", "wire"):
         (tree / "build" / folder).mkdir()
         (tree / "build" / folder / "part.csv").write_text(folder)
 
@@ -42,6 +42,6 @@ def test_a_second_release_writes_nothing(tree: Path) -> None:
 def test_half_a_build_is_not_released(tree: Path) -> None:
     """A build that lacks a part is refused before anything is written."""
     before = (tree / "manifest.sha256").read_bytes()
-    with pytest.raises(UndolabError, match="lacks figures/, ledger/"):
+    with pytest.raises(UndolabError, match="lacks conformance/, figures/, ledger/"):
         release(tree, tree / "build")
     assert (tree / "manifest.sha256").read_bytes() == before

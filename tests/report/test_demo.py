@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from undolab.model.calls import Effect, FinalReport, LedgerRow, Phase
 from undolab.model.canon import canonical
@@ -324,7 +326,7 @@ def test_naive_retry_after_a_lost_answer_is_shown_as_charged_twice() -> None:
     )
     assert (again["role"], again["count"], again["nth"], again["told"]) == ("duplicate", 2, 2, "agent")
     assert arm["headline"] == "Done twice"
-    assert arm["story"] == "“Charge the renewal of sub_9001” took effect twice; it should once."
+    assert arm["story"] == "“Charge a subscription for one more period” took effect twice; it should once."
     assert not arm["passed"]
 
 
@@ -352,7 +354,7 @@ def test_an_agent_that_goes_on_after_a_lost_request_is_shown_as_left_undone() ->
     """Without a method the agent is told of the loss; its false report is a failed clause."""
     arm = fault_arm(collected(), PRE, "none")
     assert (arm["cards"][0]["heard"], arm["cards"][0]["told"]) == ("lost", "agent")
-    assert arm["story"] == "“Charge the renewal of sub_9001” was left undone."
+    assert arm["story"] == "“Charge a subscription for one more period” was left undone."
     report = next(clause for clause in arm["clauses"] if clause["name"] == "Report")
     assert report == {"name": "Report", "ok": False, "text": "It reported “done”, and that is not true."}
 
@@ -415,6 +417,16 @@ def test_hostile_text_cannot_leave_its_script_element() -> None:
     data = json.loads(raw[1])
     assert data == json.loads(json.dumps(collected(more=HOSTILE)))
     assert HOSTILE in fault_arm(data, POST, "B0")["cards"][0]["said"] + "\x00"
+
+
+@given(st.text())
+def test_any_text_embeds_safely(text: str) -> None:
+    """Whatever the text, the embedded form is ASCII without a tag, a comment or an address, and reads back equal."""
+    raw = demo.embed({"said": text})
+    assert raw.isascii()
+    assert not set("<>&") & set(raw)
+    assert "//" not in raw
+    assert json.loads(raw) == {"said": text}
 
 
 def test_write_reads_the_files_of_a_build(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from undolab.model.calls import FinalReport
 from undolab.model.canon import canonical
-from undolab.model.config import Config
 from undolab.model.fault import Exposure
 from undolab.model.verdict import RULES_VERSION, FailureClass, Verdict
 from undolab.model.wire import ArmId
@@ -153,7 +152,7 @@ def small_matrix(workflows: list[str], methods: list[str], **more: Any) -> Matri
         "seeds": [1],
     }
     config = {"study": CONFIG["study"] | study, "stats": {"replicates": 200, "seed": 42, "families": []}}
-    return msgspec.structs.replace(matrix_from(msgspec.convert(config, Config), workflows), **more)
+    return msgspec.structs.replace(matrix_from(config, workflows), **more)
 
 
 @pytest.fixture
@@ -177,7 +176,7 @@ def study_rows() -> list[Verdict]:
 @pytest.fixture(scope="session")
 def study_matrix() -> Matrix:
     """Return the matrix of the synthetic study."""
-    return matrix_from(msgspec.convert(CONFIG, Config), WORKFLOWS)
+    return matrix_from(CONFIG, WORKFLOWS)
 
 
 @pytest.fixture
@@ -187,6 +186,6 @@ def save_rows() -> Callable[[list[Verdict], Path], list[Path]]:
 
 
 @pytest.fixture(scope="session")
-def study_config() -> Config:
+def study_config() -> dict[str, Any]:
     """Return the configuration of the synthetic study."""
-    return msgspec.convert(CONFIG, Config)
+    return CONFIG

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from undolab.model.config import Config
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Exposure
 from undolab.model.verdict import Verdict
@@ -89,9 +89,15 @@ def test_other_rules_are_refused(tmp_path: Path, rows: list[Verdict]) -> None:
         read_verdicts([path])
 
 
-def test_a_family_must_name_what_the_study_has(study_config: Config) -> None:
+def test_a_family_must_name_what_the_study_has(study_config: dict[str, Any]) -> None:
     """A contrast with an unknown method or metric is refused before anything is computed."""
-    family = msgspec.structs.replace(study_config.stats.families[0], metric="crs", contrasts=[("B9", "none")])
-    stats = msgspec.structs.replace(study_config.stats, families=[family])
+    family = {"name": "f", "boundary": "PRE_MUTATION", "metric": "crs", "contrasts": [["B9", "none"]]}
+    stats = study_config["stats"] | {"families": [family]}
     with pytest.raises(UndolabError, match="B9, crs"):
-        matrix_from(msgspec.structs.replace(study_config, stats=stats), ["T1"])
+        matrix_from(study_config | {"stats": stats}, ["T1"])
+
+
+def test_a_broken_configuration_is_one_sentence(study_config: dict[str, Any]) -> None:
+    """A key that is missing is named."""
+    with pytest.raises(UndolabError, match=r"describes no study: .+stats"):
+        matrix_from({"study": study_config["study"]}, ["T1"])

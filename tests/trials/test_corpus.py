@@ -7,7 +7,17 @@ import pytest
 from undolab.model.fault import Exposure
 
 PRE, POST = "PRE_MUTATION", "POST_MUTATION_PRE_ACK"
-HARMLESS = {"RB-CRM-004", "RB-DB-004", "RB-GIT-004", "RB-STOR-001", "RB-STOR-004", "RB-STOR-005"}
+HARMLESS = {
+    "RB-CLOUD-004",
+    "RB-CRM-004",
+    "RB-DB-004",
+    "RB-GIT-004",
+    "RB-STOR-001",
+    "RB-STOR-004",
+    "RB-STOR-005",
+    "RB-TICK-002",
+    "RB-TICK-004",
+}
 """Where repeating the target call changes nothing or is refused."""
 
 

@@ -9,7 +9,9 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version, validate
 
 try:
+    from undolab.model.errors import UndolabError
     from undolab.release import layout, manifest, sources
+    from undolab.release.files import file_digest
 except ImportError as missing:
     raise WorkflowError(
         "This Snakemake does not belong to the artifact: run `make artifact` first, then `. .venv/bin/activate`."
@@ -46,11 +48,8 @@ def code(*rooms):
 @cache
 def released():
     """What stands in the covered folders now, so that a change anywhere plans the last check again."""
-    found = manifest.verify(Path())
-    return [*found.changed, *found.missing, *found.extra, *found.links, manifest_digest()]
-
-
-def manifest_digest():
-    """Digest of the manifest itself."""
-    path = Path(layout.MANIFEST)
-    return sources.file_digest(path) if path.is_file() else "none"
+    try:
+        found = manifest.verify(Path())
+    except UndolabError as error:
+        return [str(error)]
+    return [*found.changed, *found.missing, *found.extra, *found.links, file_digest(Path(layout.MANIFEST))]

@@ -46,6 +46,7 @@ rule macros:
         "build/stats/contrasts.json",
         "build/stats/metrics.json",
         expand("build/pairs/{workflow}.jsonl", workflow=WORKFLOWS),
+        expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
         expand("data/records/{model}/{split}.jsonl.zst", model=MODELS, split=SPLIT),
     output:
         "build/paper/macros.tex",

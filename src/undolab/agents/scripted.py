@@ -36,10 +36,12 @@ class ScriptedAgent:
         self._plan = plan
         self._tools = tools
         self._policy = policy
+        self._task = ""
 
     def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
         """Return the digest of the task and all exchanges."""
-        return digest([view, list(history)])
+        self._task = self._task or digest(view)
+        return digest([self._task, list(history)])
 
     def act(self, view: TaskView, history: Sequence[Exchange]) -> Turn:
         """Return the next call of the plan, or the report."""
@@ -56,10 +58,9 @@ class ScriptedAgent:
             call = ToolCall(tool=step.tool, arguments=step.arguments)
             probe = self._probe(step)
             before = (yield probe) if probe else None
-            for _ in range(_ATTEMPTS):
-                reply = yield call
-                if reply.phase is not Phase.UNKNOWN or self._policy is Policy.NEVER_RETRY:
-                    break
+            reply = yield call
+            attempt = 1
+            while reply.phase is Phase.UNKNOWN and self._policy is not Policy.NEVER_RETRY:
                 if self._policy is Policy.GOLD:
                     yield FinalReport.UNKNOWN
                 if self._policy is Policy.VERIFY_FIRST:
@@ -68,6 +69,10 @@ class ScriptedAgent:
                         yield FinalReport.UNKNOWN
                     if shown is Seen.PRESENT:
                         break
+                if attempt == _ATTEMPTS:
+                    break
+                attempt += 1
+                reply = yield call
             if reply.phase is Phase.FAIL and reply.output.get("code") != "already_exists":
                 yield FinalReport.NOT_DONE
         yield FinalReport.DONE

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from undolab.cli.common import BUILD, CONFIG, TOOLS, WORKFLOWS, Commands, read_config
+from undolab.cli.common import BUILD, CONFIG, TOOLS, WORKFLOWS, Commands, read_config, read_tools
 from undolab.model.errors import UndolabError
 from undolab.model.load import load_workflows, read_yaml
+from undolab.model.workflow import Workflow
+from undolab.models.store import RecordStore
+from undolab.trials.source import store_path
 
 _TECTONIC = Path(".tools/tectonic")
 _EPOCH = "1767225600"
@@ -41,8 +44,12 @@ def _build(parser: argparse.ArgumentParser, stage: Callable[[Path], Any]) -> Non
     parser.set_defaults(run=run)
 
 
+def _chosen() -> list[Workflow]:
+    return load_workflows(WORKFLOWS, read_config().study.split)
+
+
 def _workflows() -> list[str]:
-    return [workflow.id for workflow in load_workflows(WORKFLOWS, read_config().study.split)]
+    return [workflow.id for workflow in _chosen()]
 
 
 def _verdicts(build: Path) -> list[Path]:
@@ -73,10 +80,27 @@ def _figures(build: Path) -> None:
 
 def _macros(build: Path) -> None:
     from undolab.report import macros
-    from undolab.report.facts import study_facts
+    from undolab.report.facts import data_facts, study_facts
 
-    values = {"fact": study_facts(build, _workflows())}
+    config, workflows = read_config(), _chosen()
+    values = {
+        "fact": study_facts(build, [workflow.id for workflow in workflows])
+        | data_facts(workflows, read_tools())
+        | _record_facts(config.study.models[0], config.study.split)
+    }
     macros.write(build / "stats", build / "paper" / "macros.tex", values=values)
+
+
+def _record_facts(model: str, split: str) -> dict[str, Any]:
+    store = RecordStore(store_path(model, split))
+    if store.header is None:
+        raise UndolabError(f"{store.path} is missing; restore it from the repository")
+    tensors = sorted(store.header.tensor_types.items(), key=lambda item: (-item[1], item[0]))
+    return {
+        "records": len(store),
+        "tensors": ", ".join(f"{count} {kind}" for kind, count in tensors),
+        "modelDigest": store.header.model_digest[:12],
+    }
 
 
 def _paper(build: Path) -> None:

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from undolab.cli.common import BUILD, MODELS, WORKFLOWS, Commands, read_config, read_tools, read_workflow
 from undolab.model.canon import canonical
+from undolab.model.check import require
 from undolab.model.config import Config
 from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
@@ -86,6 +87,7 @@ def _chosen(arguments: argparse.Namespace, config: Config) -> list[Workflow]:
 
 def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
     tools = read_tools()
+    require(workflows, tools)
     study = config.study
     return [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
 

@@ -66,7 +66,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the attempt whose stored answer this is, where an idempotency key matched."""
 
 
-class LedgerRow(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The world's own account of one committed effect, written in the transaction of the change."""
 
     seq: int

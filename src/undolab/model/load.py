@@ -7,7 +7,7 @@ text, and anchors are refused, so that what a person sees in the file is what th
 import re
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 import yaml
@@ -28,7 +28,7 @@ _FROM_PLACE = ("name", "domain")
 class _Loader(yaml.SafeLoader):
     """A safe loader with YAML 1.2's scalars."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (the base class has it so)
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Refuse anchors and aliases, which YAML readers expand in different ways."""

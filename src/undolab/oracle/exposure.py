@@ -48,7 +48,7 @@ def witnessed(boundary: Boundary, end: WireEffectEvent | None, *, in_ledger: boo
         return False
     if boundary is Boundary.POST_MUTATION_PRE_ACK:
         return in_ledger and end.committed_externally and bool(end.effects)
-    return not in_ledger and not end.committed_externally and not end.effects
+    return not in_ledger and not end.committed_externally and not end.effects and end.output is None
 
 
 def _one(log: History, index: int, plan: FaultPlan, committed: Collection[str]) -> Exposure:

@@ -25,18 +25,18 @@ class VerifyBeforeRetry:
         An adopted call is answered `{"adopted": true, "observed": …}` with what the reader showed.
         """
         before = self._probe(call)
-        for attempt in range(1, ATTEMPTS + 1):
-            if attempt > 1:
-                back_off(self._port, attempt)
-            reply = self._port.send(call)
-            if reply.phase is not Phase.UNKNOWN:
-                break
+        reply = self._port.send(call)
+        attempt = 1
+        while reply.phase is Phase.UNKNOWN:
             after = self._probe(call)
             shown = self._judge(call, before, after)
             if shown is Seen.PRESENT and after is not None:
                 return Reply(phase=Phase.OK, output={"adopted": True, "observed": after.output})
-            if shown is Seen.UNKNOWABLE:
+            if shown is Seen.UNKNOWABLE or attempt == ATTEMPTS:
                 break
+            attempt += 1
+            back_off(self._port, attempt)
+            reply = self._port.send(call)
         return reply
 
     def _judge(self, call: Call, before: Reply | None, after: Reply | None) -> Seen:

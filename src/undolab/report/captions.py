@@ -7,6 +7,7 @@ _TEXT = {
     "TableOne": (
         "Recovery and safety by method. Percent, with the 95 % interval of the task-clustered bootstrap (B = {B})"
         " below; exp. counts the pairs in which the fault struck. CRSR rests on the D pairs whose control passed."
+        " Abstained: the report said not done or unknown, rightly, and no harm was done."
     ),
     "TableTwo": (
         "Outcomes under a lost acknowledgement for the first task of each domain: R of D recovered, pairs with a"

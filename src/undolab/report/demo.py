@@ -92,7 +92,7 @@ def collect(
     shown = sorted({pair["workflow"] for pair in pairs})
     used = {card["tool"] for arm in arms.values() for card in arm["cards"] if "tool" in card}
     return {
-        "workflows": {name: _workflow(workflows[name]) for name in shown},
+        "workflows": {name: _workflow(workflows[name], tools) for name in shown},
         "tools": {name: tools[name].description for name in sorted(used)},
         "methods": demo_words.METHODS,
         "boundaries": demo_words.BOUNDARIES,
@@ -209,13 +209,13 @@ def _pairs(arms: list[ArmId]) -> list[dict[str, Any]]:
     return pairs
 
 
-def _workflow(workflow: Workflow) -> dict[str, Any]:
+def _workflow(workflow: Workflow, tools: Mapping[str, ToolSpec]) -> dict[str, Any]:
     return {
         "name": workflow.name,
         "domain": workflow.domain,
         "objective": workflow.objective.strip(),
         "reversibility": workflow.reversibility.value.lower(),
-        "effects": effect_groups(workflow),
+        "effects": effect_groups(workflow, tools),
         "goal": [predicate.say for predicate in workflow.goal],
     }
 

@@ -29,8 +29,7 @@ def arm_view(
     """
     log = history(lines)
     rows = _ledger(log)
-    groups = effect_groups(workflow)
-    counts = [{**group, "count": 0} for group in groups]
+    counts = [{**group, "count": 0} for group in effect_groups(workflow, tools)]
     owners = _owners(workflow, rows)
     faults = {
         event.attempt: log.start.faults[event.fault].boundary
@@ -66,24 +65,29 @@ def arm_view(
     }
 
 
-def effect_groups(workflow: Workflow) -> list[dict[str, Any]]:
-    """Return the required effects as `label`, `min` and `max`; equal ones are one group, for no commit tells them apart."""
-    groups: dict[str, dict[str, Any]] = {}
+def effect_groups(workflow: Workflow, tools: Mapping[str, ToolSpec]) -> list[dict[str, Any]]:
+    """Return the required effects as `label`, `min` and `max`; equal ones are one group: no commit tells them apart.
+
+    The label is what the tool does; where one tool makes several effects, what the plan says tells them apart.
+    """
+    groups: dict[str, list[RequiredEffect]] = {}
     for effect in workflow.effects:
-        key = _group(effect)
-        if key in groups:
-            groups[key]["min"] += effect.min
-            groups[key]["max"] += effect.max
-        else:
-            groups[key] = {"label": _label(workflow, effect), "min": effect.min, "max": effect.max}
-    return list(groups.values())
+        groups.setdefault(_group(effect), []).append(effect)
+    used = [same[0].tool for same in groups.values()]
+    found = []
+    for same in groups.values():
+        label = tools[same[0].tool].description.strip().rstrip(".")
+        if used.count(same[0].tool) > 1:
+            label += f": {_planned(workflow, same[0])}"
+        found.append({"label": label, "min": sum(e.min for e in same), "max": sum(e.max for e in same)})
+    return found
 
 
 def _group(effect: RequiredEffect) -> str:
     return json.dumps([effect.tool, effect.entity, effect.arguments], sort_keys=True)
 
 
-def _label(workflow: Workflow, effect: RequiredEffect) -> str:
+def _planned(workflow: Workflow, effect: RequiredEffect) -> str:
     for step in workflow.plan:
         if step.tool == effect.tool and holds(effect.arguments, step.arguments):
             return step.say.strip().rstrip(".")

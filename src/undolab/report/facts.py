@@ -1,5 +1,7 @@
 """Facts of a study that no metric holds: arms, pair checks, and how much was on the wire."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,10 @@ import msgspec
 
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Exposure
+from undolab.model.tools import ToolSpec
+from undolab.model.verdict import Verdict
 from undolab.model.wire import ReportEvent, TurnEvent, WireEffectEvent
+from undolab.model.workflow import Workflow
 from undolab.wire import read_arms
 
 
@@ -46,14 +51,37 @@ def study_facts(build: Path, workflows: list[str]) -> dict[str, Any]:
     prefix = [pair for pair in pairs if pair.check == "prefix"]
     transparency = [pair for pair in pairs if pair.check == "transparency"]
     return {
+        "capable": _capable(build, workflows),
         "arms": arms,
-        "wire_lines": lines_total,
+        "wireLines": lines_total,
         "turns": turns,
         "attempts": attempts,
         "completions": len(records),
-        "prefix_pairs": len(prefix),
-        "prefix_equal": sum(pair.equal for pair in prefix),
+        "prefixPairs": len(prefix),
+        "prefixUnequal": sum(not pair.equal for pair in prefix),
         "exposed": sum(pair.exposure is Exposure.WITNESSED for pair in prefix),
-        "transparency_pairs": len(transparency),
-        "transparency_equal": sum(pair.equal for pair in transparency),
+        "transparencyArms": len(transparency),
+        "transparencyUnequal": sum(not pair.equal for pair in transparency),
+    }
+
+
+def _capable(build: Path, workflows: list[str]) -> dict[str, int]:
+    """Return how many controls pass without a method (`none`) and with each method on: D both ways."""
+    passed: Counter[str] = Counter()
+    for name in workflows:
+        for row in (build / "verdicts" / f"{name}.jsonl").read_bytes().splitlines():
+            verdict = msgspec.json.decode(row, type=Verdict)
+            if verdict.arm.arm in ("control", "control+method"):
+                passed[verdict.arm.method] += verdict.passed
+    return dict(sorted(passed.items()))
+
+
+def data_facts(workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]) -> dict[str, int]:
+    """Return counts of the data: tools, and what services and readers offer for the study's target calls."""
+    targets = [tools[workflow.scenarios[0].tool] for workflow in workflows]
+    return {
+        "tools": len(tools),
+        "toolsKeyed": sum(tool.idempotency_key for tool in tools.values()),
+        "workflowsKeyed": sum(tool.idempotency_key for tool in targets),
+        "workflowsUnobservable": sum(tool.observe is None for tool in targets),
     }

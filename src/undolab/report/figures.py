@@ -11,13 +11,9 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
 from undolab.report.style import FULL, MARKERS, MM, colours, look, save
-from undolab.report.words import fraction, method, pooled, scopes
+from undolab.report.words import boundary, fraction, method, pooled, scopes, whose
 from undolab.stats.rows import CellRow, MetricsFile, read_metrics
 
-_PLACE = {
-    "PRE_MUTATION": "Request lost",
-    "POST_MUTATION_PRE_ACK": "Acknowledgement lost",
-}
 _SAFETY = {
     "der": "Harmful duplicate (DER)",
     "mer": "Missing effect (MER)",
@@ -53,7 +49,7 @@ def _figure2(stats: MetricsFile) -> Figure:
             total = stats.cell(model, framework, place, name)
             tasks = [stats.cell(model, framework, place, name, task) for task in stats.study.workflows]
             _competence(ax, tasks, total, shades[index])
-        line[0].set_ylabel(f"{_row_label(stats, model, framework, place)}\nCRSR")
+        line[0].set_ylabel(f"{boundary(place)}{whose(stats, model, framework)}\nCRSR")
     for ax, name in zip(axes[0], methods, strict=True):
         ax.set_title(method(name))
     figure.supxlabel(f"Share of controls passed{_unsolved(stats)}", fontsize=7.5)
@@ -66,9 +62,10 @@ def _unsolved(stats: MetricsFile) -> str:
     for model, framework in scopes(stats):
         cells = [stats.cell(model, framework, place, name, task) for task in stats.study.workflows]
         count = sum(cell.D == 0 for cell in cells)
-        whose = f" by {model}, {framework}" if len(scopes(stats)) > 1 else ""
         if count:
-            notes.append(f"{count} task{'s' * (count > 1)} never solved{whose}: D = 0")
+            notes.append(
+                f"{count} task{'s' * (count > 1)} never solved{whose(stats, model, framework)}: D = 0"
+            )
     return f" (not shown: {'; '.join(notes)})" if notes else ""
 
 
@@ -108,7 +105,7 @@ def _figure3(stats: MetricsFile) -> Figure:
     for ax, (model, framework, place) in zip(axes, panels, strict=True):
         cells = [[stats.cell(model, framework, place, name, task) for name in methods] for task in tasks]
         undefined |= _heat(ax, cells, tasks, methods)
-        ax.set_title(_row_label(stats, model, framework, place))
+        ax.set_title(boundary(place) + whose(stats, model, framework))
     shades = figure.colorbar(axes[0].collections[0], ax=list(axes), fraction=0.04, pad=0.02, aspect=30)
     shades.set_label("CRSR")
     shades.outline.set_visible(False)
@@ -156,7 +153,7 @@ def _figure5(stats: MetricsFile) -> Figure:
             ax.errorbar(
                 x, y, yerr=[np.maximum(0, y - low), np.maximum(0, high - y)], fmt=MARKERS[index], markersize=4,
                 capsize=2, elinewidth=1.1, color=shades[index], clip_on=False, zorder=3,
-                label=_row_label(stats, model, framework, place),
+                label=boundary(place) + whose(stats, model, framework),
             )  # fmt: skip
         ax.set_title(title)
         ax.set_xticks(range(len(methods)), methods)
@@ -167,8 +164,3 @@ def _figure5(stats: MetricsFile) -> Figure:
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(series))
     return figure
-
-
-def _row_label(stats: MetricsFile, model: str, framework: str, place: str) -> str:
-    words = _PLACE.get(place, place)
-    return words if len(scopes(stats)) == 1 else f"{words}\n{model}, {framework}"

@@ -7,7 +7,17 @@ from typing import Any
 from undolab.model.fault import Boundary
 from undolab.model.files import write_bytes
 from undolab.report.tex import escape, tabular
-from undolab.report.words import UNDEFINED, boundary, fraction, interval, method, percent, pooled, scopes
+from undolab.report.words import (
+    UNDEFINED,
+    boundary,
+    fraction,
+    interval,
+    method,
+    percent,
+    pooled,
+    scopes,
+    whose,
+)
 from undolab.stats.metrics import METRICS
 from undolab.stats.rows import CellRow, Estimate, MetricsFile, read_metrics
 from undolab.stats.text import to_csv
@@ -68,7 +78,7 @@ def _tex1(stats: MetricsFile) -> str:
     for model, framework in scopes(stats):
         for place in stats.study.boundaries:
             cells = pooled(stats, model, framework, place)
-            block = [[_wide(len(header[0]), _block_head(cells[0], place))]]
+            block = [[_wide(len(header[0]), _block_head(cells[0], whose(stats, model, framework)))]]
             for cell in cells:
                 found = [cell.metrics[name] for name in _TABLE1]
                 block.append([escape(method(cell.scope.method)), str(cell.exposed), *map(_value, found)])
@@ -152,11 +162,11 @@ def _counts(cell: CellRow) -> list[Any]:
     return [*_scope(cell), *sizes, *safety, cell.metrics["crsr"].value]
 
 
-def _block_head(cell: CellRow, place: str) -> str:
-    scope, control = cell.scope, cell.metrics["control"]
-    words = f"{boundary(place)}; {scope.model}, {scope.framework}"
-    sizes = f"N = {cell.N}, D = {cell.D}, control {percent(control.value)} % {interval(control)}"
-    return rf"\textit{{{escape(words)}}}; {escape(sizes)}"
+def _block_head(cell: CellRow, whose: str) -> str:
+    control = cell.metrics["control"]
+    words = f"{boundary(cell.scope.boundary)} ({cell.scope.boundary}{whose})"
+    sizes = f": N = {cell.N}, D = {cell.D}, control {percent(control.value)} % {interval(control)}"
+    return rf"\textit{{{escape(words)}}}{escape(sizes)}"
 
 
 def _wide(columns: int, text: str) -> str:

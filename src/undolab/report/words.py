@@ -3,15 +3,15 @@
 from undolab.stats.rows import CellRow, Estimate, MetricsFile, Scope
 
 BOUNDARY = {
-    "PRE_MUTATION": "request lost (PRE_MUTATION)",
-    "POST_MUTATION_PRE_ACK": "acknowledgement lost (POST_MUTATION_PRE_ACK)",
+    "PRE_MUTATION": "Request lost",
+    "POST_MUTATION_PRE_ACK": "Acknowledgement lost",
 }
 METHOD = {"none": "none", "B0": "B0 retry", "B2": "B2 key", "B6": "B6 verify"}
 UNDEFINED = "undefined"
 
 
 def boundary(name: str) -> str:
-    """Return what happens at a boundary, with its name."""
+    """Return what happens at a boundary."""
     return BOUNDARY.get(name, name)
 
 
@@ -41,6 +41,11 @@ def scopes(stats: MetricsFile) -> list[tuple[str, str]]:
     """Return (model, framework) of every part of the study, in its order."""
     study = stats.study
     return [(model, framework) for model in study.models for framework in study.frameworks]
+
+
+def whose(stats: MetricsFile, model: str, framework: str) -> str:
+    """Return `, model, framework` where the study has several, else nothing: the caption says it."""
+    return f", {model}, {framework}" if len(scopes(stats)) > 1 else ""
 
 
 def scope_words(scope: Scope) -> str:

@@ -67,7 +67,7 @@ class Replicates:
     def of(self, cell: Cell) -> NDArray[np.float64]:
         """Return the replicates of every metric of a cell, shape (metrics, B); NaN where undefined."""
         if cell not in self._kept:
-            sums = np.ascontiguousarray((self._weights @ self._tally.counts[cell].astype(np.float64)).T)
+            sums = self._tally.counts[cell].T @ self._weights
             self._kept[cell] = ratios(sums[NUM], sums[DEN])
         return self._kept[cell]
 

@@ -2,8 +2,8 @@
 
 A replicate draws whole tasks, with replacement, each with all its trials: drawing trials inside a task as
 well would count the same noise twice. All cells and contrasts share one matrix of draws, so a replicate's
-sums are one matrix product. The sums are integers far below 2**53, so they are exact in any order of addition;
-what follows is one IEEE operation at a time. No digit depends on the number of threads or the width of vectors.
+sums are one matrix product, and one of integers: exact, and without the threads of a linear-algebra library.
+What follows is one IEEE operation at a time. No digit depends on threads or on the width of vectors.
 """
 
 from collections.abc import Sequence
@@ -25,18 +25,18 @@ class Interval(NamedTuple):
     dropped: int
 
 
-def draws(tasks: int, replicates: int, seed: int) -> NDArray[np.float64]:
-    """Return how often each replicate drew each task, shape (replicates, tasks); each row sums to `tasks`.
+def draws(tasks: int, replicates: int, seed: int) -> NDArray[np.int64]:
+    """Return how often each replicate drew each task, shape (tasks, replicates); columns sum to `tasks`.
 
     The legacy generator is used because its stream is frozen for good; the published analysis used it too.
     """
     picks = np.random.RandomState(seed).randint(0, tasks, size=(replicates, tasks))
     flat = picks + tasks * np.arange(replicates)[:, None]
     weights = np.bincount(flat.ravel(), minlength=replicates * tasks).reshape(replicates, tasks)
-    return weights.astype(np.float64)
+    return np.ascontiguousarray(weights.T)
 
 
-def ratios(num: NDArray[np.float64], den: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratios(num: NDArray[np.int64], den: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return num / den, NaN where den is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(den == 0, np.nan, num / den)
@@ -44,11 +44,15 @@ def ratios(num: NDArray[np.float64], den: NDArray[np.float64]) -> NDArray[np.flo
 
 def percentile_interval(replicates: NDArray[np.float64]) -> Interval:
     """Return the 2.5 and 97.5 % points (linear interpolation) of the replicates that are not NaN."""
-    ordered = np.sort(replicates)
-    kept = len(ordered) - int(np.isnan(ordered).sum())
-    if kept == 0:
-        return Interval(None, None, len(ordered))
-    return Interval(_point(ordered, kept, 0.025), _point(ordered, kept, 0.975), len(ordered) - kept)
+    kept = replicates[~np.isnan(replicates)]
+    dropped = len(replicates) - len(kept)
+    if len(kept) == 0:
+        return Interval(None, None, dropped)
+    places = [(len(kept) - 1) * share for share in (0.025, 0.975)]
+    wanted = sorted({min(floor(place) + step, len(kept) - 1) for place in places for step in (0, 1)})
+    ordered = np.partition(kept, wanted)
+    low, high = (_point(ordered, place) for place in places)
+    return Interval(low, high, dropped)
 
 
 def two_sided_p(observed: float, replicates: NDArray[np.float64]) -> float | None:
@@ -89,8 +93,7 @@ def wilson(num: int, den: int) -> Interval:
     return Interval(max(0.0, centre - half), min(1.0, centre + half), 0)
 
 
-def _point(ordered: NDArray[np.float64], kept: int, share: float) -> float:
-    place = (kept - 1) * share
+def _point(ordered: NDArray[np.float64], place: float) -> float:
     below = floor(place)
-    low, high = float(ordered[below]), float(ordered[min(below + 1, kept - 1)])
+    low, high = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)])
     return low + (high - low) * (place - below)

@@ -1,7 +1,8 @@
 """The frozen matrix: the cells that must be there before any pooled number, and the planned contrasts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import msgspec
 
@@ -51,15 +52,19 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def matrix_from(config: Config, workflows: Sequence[str]) -> Matrix:
-    """Return the matrix of a configuration over the workflows of its split.
+def matrix_from(config: Mapping[str, Any], workflows: Sequence[str]) -> Matrix:
+    """Return the matrix of a parsed `config/config.yaml` over the workflows of its split.
 
     PRE minus POST, for each method, is added as one family for each metric that has a family.
 
     Raises:
-        UndolabError: a family names what the study has not.
+        UndolabError: the configuration has a wrong shape, or a family names what the study has not.
     """
-    study, stats = config.study, config.stats
+    try:
+        checked = msgspec.convert(config, Config)
+    except msgspec.ValidationError as error:
+        raise UndolabError(f"The configuration describes no study: {error}; mend that key.") from error
+    study, stats = checked.study, checked.stats
     matrix = Matrix(
         workflows=sorted(workflows),
         models=study.models,

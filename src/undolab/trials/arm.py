@@ -7,7 +7,7 @@ import msgspec
 from undolab.agents.base import Agent, Exchange, PublicTool, TaskView, ToolCall, Turn
 from undolab.faults import FaultProxy
 from undolab.model.calls import Call, FinalReport, LedgerRow, Phase, Reply
-from undolab.model.canon import digest
+from undolab.model.canon import canonical, digest
 from undolab.model.fault import FaultPlan
 from undolab.model.tools import ToolSpec
 from undolab.model.verdict import Verdict
@@ -90,7 +90,7 @@ def run_arm(task: Task, arm: ArmId, agent: Agent, faults: Sequence[FaultPlan] = 
 def _converse(task: Task, agent: Agent, method: Method, log: LogWriter) -> tuple[FinalReport, str, int]:
     history: list[Exchange] = []
     for number in range(1, task.view.max_turns + 1):
-        turn = agent.act(task.view, history)
+        turn = _sound(agent.act(task.view, history))
         log.add(
             TurnEvent,
             turn=number,
@@ -105,6 +105,15 @@ def _converse(task: Task, agent: Agent, method: Method, log: LogWriter) -> tuple
             return FinalReport.NONE, f"agent_failure: {turn.error or 'it neither called nor finished'}", number
         history.append(Exchange(turn=turn, replies=_replies(task, method, turn, number)))
     return FinalReport.NONE, "turn_limit", task.view.max_turns
+
+
+def _sound(turn: Turn) -> Turn:
+    """Take a turn's calls away if their arguments are no JSON that a wire can carry: the agent's failure."""
+    try:
+        canonical(turn.calls)
+    except ValueError as error:
+        return msgspec.structs.replace(turn, calls=[], error=f"the arguments have no canonical JSON form: {error}")
+    return turn
 
 
 def _replies(task: Task, method: Method, turn: Turn, number: int) -> list[Reply]:

@@ -41,7 +41,8 @@ def read_arms(path: Path) -> Iterator[tuple[str, list[WireLine]]]:
             ) from error
     if data and not data.endswith(b"\n"):
         raise UndolabError(f"{path}: the log is cut in the middle of its last line; fetch or build it again")
-    name, lines = "", []
+    name = ""
+    lines: list[WireLine] = []
     for number, raw in enumerate(data.splitlines(), start=1):
         try:
             line = _decoder.decode(raw)

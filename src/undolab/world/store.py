@@ -51,8 +51,9 @@ class Store:
         owners = tuple(sorted(domains | {_OWNER[table] for table in fixture}))
         self.tables = tables_of(owners)
         self.has_git = "git" in owners
+        self._file = path != ":memory:"
         self._shelf: _Shelf | None = None
-        if path == ":memory:":
+        if not self._file:
             self._shelf = (msgspec.json.encode(fixture), owners)
             idle = _idle.get(self._shelf)
             self.db = idle.pop() if idle else _lay_out(_connect(path), self.tables, fixture)
@@ -83,7 +84,7 @@ class Store:
         """Make the database equal to an image; in memory, on a new connection."""
         source = _connect(":memory:")
         source.deserialize(image)
-        if self._shelf is None and self._is_file():
+        if self._file:
             source.backup(self.db)
             source.close()
         else:
@@ -93,21 +94,24 @@ class Store:
 
     def close(self) -> None:
         """Give the connection back, or close it."""
+        db = self.db
+        del self.db  # the next borrower's rows must not show through this world
         if self._shelf is None:
-            self.db.close()
-            return
-        self.db.execute("ROLLBACK")
-        idle = _idle.setdefault(self._shelf, [])
-        if len(idle) < _KEEP_EACH:
-            idle.append(self.db)
+            db.close()
         else:
-            self.db.close()
-        if len(_idle) > _KEEP_FIXTURES:
-            for db in _idle.pop(next(iter(_idle))):
-                db.close()
+            db.execute("ROLLBACK")
+            _shelve(self._shelf, db)
 
-    def _is_file(self) -> bool:
-        return bool(self.db.execute("PRAGMA database_list").fetchone()[2])
+
+def _shelve(shelf: _Shelf, db: sqlite3.Connection) -> None:
+    idle = _idle.setdefault(shelf, [])
+    if len(idle) < _KEEP_EACH:
+        idle.append(db)
+    else:
+        db.close()
+    if len(_idle) > _KEEP_FIXTURES:
+        for old in _idle.pop(next(iter(_idle))):
+            old.close()
 
 
 @functools.cache

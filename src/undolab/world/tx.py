@@ -38,10 +38,12 @@ class Tx:
     """
 
     __slots__ = ("_call", "_seed", "db", "effects")
+    effects: list[Effect]
+    """What the call has written so far."""
 
     def __init__(self, db: Connection, seed: int, call: tuple[str, str, str, str | None]) -> None:
         self.db = db
-        self.effects: list[Effect] = []
+        self.effects = []
         self._seed = seed
         self._call = call
 

@@ -15,6 +15,8 @@ TABLES = {
     "git_tags": Table("tag", ("name",)),
 }
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
+_LONGEST_REF = 1023
+"""Bytes of a full reference name: libgit2's limit."""
 _PICKED = re.compile(r"\(cherry picked from commit ([0-9a-f]{40})\)")
 
 
@@ -107,17 +109,19 @@ class Repository:
         store.put("git_branches", branch, self._row(branch))
         return {"branch": branch, "commit": made.id[:7], "picked_from": short}
 
-    def _find(self, prefix: str) -> _Commit:
+    def _find(self, short: str) -> _Commit:
         commits = {commit.id: commit for head in self._heads.values() for commit in head.log()}
-        found = [commit for name, commit in commits.items() if name.startswith(prefix)]
+        found = [commit for name, commit in commits.items() if name[:7] == short]
         if len(found) != 1:
-            raise Refused("not_found", f"no commit {prefix}")
+            raise Refused("not_found", f"no commit {short}")
         return found[0]
 
     def _create_tag(self, store: Store, args: Mapping[str, Any]) -> dict[str, Any]:
         name = args["tag_name"]
-        if not _valid(name):
+        if not _valid(f"refs/tags/{name}", name):
             raise Refused("invalid_arguments", f"'{name}' is not a valid tag name")
+        if "\0" in args["message"]:
+            raise Refused("invalid_arguments", "message holds a NUL character")
         store.need("git_branches", args["branch"])
         if store.get("git_tags", name) is not None:
             raise Refused("already_exists", f"tag '{name}' already exists")
@@ -131,7 +135,7 @@ class Repository:
 
     def _create_branch(self, store: Store, args: Mapping[str, Any]) -> dict[str, Any]:
         name, source = args["branch_name"], args["from_branch"]
-        if not _valid(name) or name == "HEAD":
+        if not _valid(f"refs/heads/{name}", name):
             raise Refused("invalid_arguments", f"'{name}' is not a valid branch name")
         store.need("git_branches", source)
         if store.get("git_branches", name) is not None:
@@ -163,10 +167,12 @@ def _merge(base: dict[str, str], ours: dict[str, str], theirs: dict[str, str]) -
     return merged
 
 
-def _valid(name: str) -> bool:
+def _valid(ref: str, name: str) -> bool:
     parts = name.split("/")
     return not (
-        name.startswith("-")
+        name == "HEAD"
+        or len(ref.encode()) > _LONGEST_REF
+        or name.startswith("-")
         or name.endswith(".")
         or _FORBIDDEN.search(name)
         or any(not part or part.startswith(".") or part.endswith(".lock") for part in parts)

@@ -52,6 +52,8 @@ def create_tag(tx: Tx, args: Row) -> Row:
     repo, name = Repo(tx.db), args["tag_name"]
     if not valid_name("tags", name):
         raise ToolError("invalid_arguments", f"'{name}' is not a valid tag name")
+    if "\0" in args["message"]:
+        raise ToolError("invalid_arguments", "message holds a NUL character")
     head = repo.head(args["branch"])
     if head is None:
         raise ToolError("not_found", f"no branch {args['branch']}")

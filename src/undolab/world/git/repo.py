@@ -15,6 +15,7 @@ from undolab.world.tx import next_number
 _FIRST_COMMIT_AT = 1767225600
 _SECONDS_APART = 60
 _SHORT = 7
+_LONGEST_NAME = 1023
 
 
 class PickConflictError(Exception):
@@ -31,14 +32,14 @@ def short(commit_id: object) -> str:
 
 
 def valid_name(kind: str, name: str) -> bool:
-    """Return whether libgit2 takes `refs/<kind>/<name>`, with no leading `-` and no `HEAD`, as its own commands ask.
+    """Return whether libgit2 takes `refs/<kind>/<name>` as its commands for `kind` do: no leading `-`, no `HEAD`.
 
-    libgit2 reads up to the first NUL only, so that one is looked for here.
+    Its check of a name reads up to the first NUL and knows no length, so both are looked at here.
     """
-    reserved = kind == "heads" and name == "HEAD"
-    return not (name.startswith("-") or "\0" in name or reserved) and pygit2.reference_is_valid_name(
-        f"refs/{kind}/{name}"
-    )
+    whole = f"refs/{kind}/{name}"
+    return not (
+        name.startswith("-") or name == "HEAD" or "\0" in name or len(whole.encode()) > _LONGEST_NAME
+    ) and pygit2.reference_is_valid_name(whole)
 
 
 class Repo:

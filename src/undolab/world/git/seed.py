@@ -27,18 +27,22 @@ def commit_all(db: Connection, rows: Sequence[Row]) -> None:
 
 
 def _commit(repo: Repo, row: Row, *, first: bool) -> None:
-    branch, files = row["branch"], row.get("files", {})
+    branch, files, message = row["branch"], row.get("files", {}), row.get("message", "")
     if not valid_name("heads", branch):
         raise ValueError(f"'{branch}' is not a valid branch name")
-    slashed = [name for name in files if "/" in name]
-    if slashed:
-        raise ValueError(f"file name '{slashed[0]}' holds a slash")
-    if "from" in row:
-        start = repo.head(row["from"])
+    for name in files:
+        if "/" in name or "\0" in name:
+            raise ValueError(f"file name {name!r} holds a slash or a NUL")
+    if message.startswith("\n") or "\0" in message:
+        # git would not give these back as they went in.
+        raise ValueError(f"message {message!r} starts with a line end or holds a NUL")
+    if repo.head(branch) is None and not first:
+        start = repo.head(row.get("from", ""))
         if start is None:
-            raise ValueError(f"there is no branch '{row['from']}' to start from")
+            raise ValueError(f"branch '{branch}' is new and needs `from`, a branch that is there")
         repo.create_branch(branch, start)
-    elif repo.head(branch) is None and not first:
-        raise ValueError(f"branch '{branch}' is new and needs `from`")
-    if files:
-        repo.commit(branch, files, row["message"])
+        if not files:
+            return
+    if not message:
+        raise ValueError("a commit needs `message`")
+    repo.commit(branch, files, message)

@@ -1,0 +1,65 @@
+"""Scripted pairs per second on one core, beside the same arms without log, hash chain and verdict: the price of proof."""
+
+import time
+from pathlib import Path
+
+from undolab.agents.base import Exchange
+from undolab.agents.scripted import Policy, ScriptedAgent
+from undolab.model.calls import Phase, Reply
+from undolab.model.load import load_tools, load_workflows
+from undolab.model.wire import ArmId
+from undolab.trials.arm import Task, prepare, run_arm
+from undolab.trials.matrix import fault_plan
+from undolab.trials.prefix import compare_prefix
+from undolab.world import World
+
+ROOT = Path(__file__).parents[1]
+ROUNDS = 25
+POST = "POST_MUTATION_PRE_ACK"
+
+
+def pair(task: Task) -> None:
+    """Run one control and one fault arm, judge both and compare their prefixes."""
+    fields = {"workflow": task.workflow.id, "model": "scripted:verify-first", "framework": "script", "seed": 1}
+    control = ArmId(**fields, boundary="NONE", method="none", arm="control")
+    fault = ArmId(**fields, boundary=POST, method="none", arm="fault")
+    agent = ScriptedAgent(task.workflow.plan, task.tools, Policy.VERIFY_FIRST)
+    left = run_arm(task, control, agent)
+    right = run_arm(task, fault, agent, fault_plan(task.workflow, POST))
+    compare_prefix(fault.name(), right.verdict.exposure, left.log.lines, right.log.lines)
+
+
+def bare(task: Task) -> None:
+    """Make the calls of two arms on two worlds, and nothing else."""
+    for _ in range(2):
+        world = World(task.workflow.fixture, task.tools, seed=1)
+        agent = ScriptedAgent(task.workflow.plan, task.tools, Policy.VERIFY_FIRST)
+        history: list[Exchange] = []
+        while (turn := agent.act(task.view, history)).report is None:
+            call = turn.calls[0]
+            outcome = world.call(call.tool, call.arguments, attempt=str(len(history)))
+            reply = Reply(phase=Phase.OK if outcome.ok else Phase.FAIL, output=outcome.output)
+            history.append(Exchange(turn=turn, replies=[reply]))
+        world.close()
+
+
+def main() -> None:
+    """Print pairs per second for both, and their ratio."""
+    tools = load_tools(ROOT / "data/tools")
+    workflows = load_workflows(ROOT / "data/workflows", "test")
+    tasks = [prepare(workflow, tools, prompt="script", examples="script") for workflow in workflows]
+    rates = {}
+    for name, work in (("full pairs", pair), ("calls alone", bare)):
+        for task in tasks:
+            work(task)
+        begin = time.perf_counter()
+        for _ in range(ROUNDS):
+            for task in tasks:
+                work(task)
+        rates[name] = ROUNDS * len(tasks) / (time.perf_counter() - begin)
+        print(f"{name:12} {rates[name]:8.0f} pairs/s on one core")
+    print(f"ratio        {rates['calls alone'] / rates['full pairs']:8.2f} (calls alone / full pairs)")
+
+
+if __name__ == "__main__":
+    main()
