@@ -1,6 +1,7 @@
 # The whole artifact as one graph: verified inputs, replayed trials, reconstruction, statistics, tables, figures, paper, demo.
 # Targets: all (the default), verify, smoke, build, paper, demo, live, release. Everything is computed into build/.
 
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/trials.smk"
 include: "workflow/rules/stats.smk"

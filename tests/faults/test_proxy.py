@@ -77,7 +77,7 @@ def test_what_the_agent_sees_does_not_depend_on_the_boundary(counter: Any, tools
     seen = []
     for plan in (PRE, POST):
         proxy = FaultProxy(counter, tools, LogWriter(), [plan])
-        seen.append((msgspec.json.encode(proxy.send(call(2))), proxy.now_ms))
+        seen.append((msgspec.json.encode(proxy.send(call(2))), proxy.clock.now_ms))
 
     assert seen[0] == seen[1]
 

@@ -223,3 +223,20 @@ def test_every_tool_of_the_data_is_folded(domain: str) -> None:
     for name, tool in TOOLS.items():
         if tool.domain == domain:
             assert "no tool" not in str(fold.apply(name, {}).output["message"])
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("", "1\n"), ("1\n", ""), ("1\n", "2\n"), ("same", "same")])
+def test_two_branches_that_add_one_file_agree(ours: str, theirs: str) -> None:
+    """A file that both sides added with different text conflicts, also where one of them is empty."""
+    rows = [
+        {"branch": "main", "message": "start", "files": {"a": "1\n"}},
+        {"branch": "fix", "from": "main", "message": "fix", "files": {"c": theirs, "d": "new"}},
+        {"branch": "rival", "from": "main", "message": "rival", "files": {"c": ours}},
+    ]
+    both = Both({"git_commits": rows}, TOOLS)
+    try:
+        fix = both.fold.state()["git_branches"]["fix"]["head"]
+        answer = both.call(1, "cherry_pick_commit", {"commit": fix[:7], "branch": "rival"}, None)
+        assert answer.ok is (ours == theirs)
+    finally:
+        both.close()

@@ -87,6 +87,11 @@ EDITS = {
     "turns": (lambda x: isinstance(x, ReportEvent), {"turns": 1}, "counts 1 turns"),
     "stage": (lambda x: isinstance(x, FaultEvent) and x.stage == "witnessed", {"stage": "released"}, "went through"),
     "stage at another call": (lambda x: isinstance(x, FaultEvent), {"attempt": "2.1.1"}, "its target is 1.1.1"),
+    "witness": (
+        lambda x: isinstance(x, FaultEvent) and x.stage == "witnessed",
+        {"detail": {"ledger_rows": 2, "response_bytes": 0}},
+        "claims 2 ledger rows, the fold finds 1",
+    ),
     "fault of no plan": (lambda x: isinstance(x, FaultEvent), {"fault": 3}, "not in the arm's schedule"),
     "world seed": (lambda x: x.seq == 1, {"world_seed": 2}, "effects differ"),
     "workflow": (lambda x: x.seq == 1, {"workflow_digest": "0" * 64}, "workflow's digest"),

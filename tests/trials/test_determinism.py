@@ -9,7 +9,8 @@ CODE = """
 import sys
 from pathlib import Path
 from undolab.cli import main
-sys.exit(main(["trials", "run", "--agent", "scripted:verify-first", "--workflow", "RB-GIT-004", "--workflow", "RB-PAY-005", "--out", sys.argv[1]]))
+chosen = ["--workflow", "RB-GIT-004", "--workflow", "RB-PAY-005"]
+sys.exit(main(["trials", "run", "--agent", "scripted:verify-first", *chosen, "--out", sys.argv[1]]))
 """
 
 

@@ -68,9 +68,7 @@ def test_composite_that_dies_between_parts_keeps_the_first(world, monkeypatch):
 
 def test_reader_that_writes_changes_nothing(world, monkeypatch):
     """A tool declared as a reader cannot leave a write behind."""
-    monkeypatch.setitem(
-        domains.HANDLERS, "get_account", lambda tx, args: domains.database.freeze_account(tx, args)
-    )
+    monkeypatch.setitem(domains.HANDLERS, "get_account", domains.database.freeze_account)
     before = _state(world)
     assert world.call("get_account", {"account_id": "acc_1"}, attempt="1").ok
     assert _state(world) == before
@@ -80,7 +78,9 @@ def test_refused_call_gives_out_no_id(world):
     """Ids are counted over the calls that succeeded only."""
     wire = {"wire_id": "w", "source_curr": "USD", "target_curr": "EUR", "amount_cents": 10}
     assert not world.call("execute_wire_transfer", {**wire, "amount_cents": 5000}, attempt="1").ok
-    assert world.call("execute_wire_transfer", wire, attempt="2").output["transfer_id"] == seeded_id(7, "wir", 1)
+    assert world.call("execute_wire_transfer", wire, attempt="2").output["transfer_id"] == seeded_id(
+        7, "wir", 1
+    )
 
 
 def test_write_of_the_same_value_is_an_effect(world):
@@ -136,7 +136,9 @@ def test_tool_without_code_is_named(tools):
         World({}, {"get_moon": spec}, seed=1)
 
 
-@pytest.mark.parametrize("text", ["x' OR '1'='1", '"; DROP TABLE accounts; --', "../../etc", "-l", "a\0b", "ä/ö"])
+@pytest.mark.parametrize(
+    "text", ["x' OR '1'='1", '"; DROP TABLE accounts; --', "../../etc", "-l", "a\0b", "ä/ö"]
+)
 def test_ids_are_plain_strings(world, text):
     """No text from a caller is read as SQL, as a path or as an option."""
     assert world.call("get_account", {"account_id": text}, attempt="1").output == {

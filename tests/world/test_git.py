@@ -37,10 +37,18 @@ def test_git_itself_accepts_the_repository(world, tmp_path):
     assert _git(tmp_path / "repo", "fsck", "--full", "--strict", "--no-dangling") == ""
     state = world.snapshot()
     release = state["git_branches"]["release"]
-    assert _git(tmp_path / "repo", "log", "--format=%H", "release").split() == [c["id"] for c in release["log"]]
+    assert _git(tmp_path / "repo", "log", "--format=%H", "release").split() == [
+        c["id"] for c in release["log"]
+    ]
     assert _git(tmp_path / "repo", "show", "release:app") == release["files"]["app"] == "2\n"
-    assert _git(tmp_path / "repo", "rev-parse", "v2.0.0^{commit}").strip() == state["git_tags"]["v2.0.0"]["target"]
-    assert _git(tmp_path / "repo", "log", "-1", "--format=%B", "release").rstrip() == release["log"][0]["message"]
+    assert (
+        _git(tmp_path / "repo", "rev-parse", "v2.0.0^{commit}").strip()
+        == state["git_tags"]["v2.0.0"]["target"]
+    )
+    assert (
+        _git(tmp_path / "repo", "log", "-1", "--format=%B", "release").rstrip()
+        == release["log"][0]["message"]
+    )
 
 
 def test_pick_copies_the_change_only(world):
@@ -62,7 +70,10 @@ def test_pick_that_conflicts_changes_nothing(world):
     before = world.snapshot(), world.ledger()
     own = _id(world, "stable", "own way")
     outcome = world.call("cherry_pick_commit", {"commit": own, "branch": "release"}, attempt="1")
-    assert outcome.output == {"code": "conflict", "message": f"cherry-pick of {own} onto release conflicts in app"}
+    assert outcome.output == {
+        "code": "conflict",
+        "message": f"cherry-pick of {own} onto release conflicts in app",
+    }
     assert (world.snapshot(), world.ledger()) == before
 
 
@@ -80,19 +91,32 @@ def test_second_pick_is_refused(world):
     assert (world.snapshot(), world.ledger()) == before
 
 
-def test_lines_that_git_could_join_conflict_too(new_world):
-    """Changes of one file far apart conflict: the page says so, for want of a line merge in the judge."""
-    lines = [f"{n}\n" for n in range(20)]
-    first, last = ["x\n", *lines[1:]], [*lines[:-1], "y\n"]
+_LINES = [f"{n}\n" for n in range(20)]
+_FIRST, _LAST = ["x\n", *_LINES[1:]], [*_LINES[:-1], "y\n"]
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs"),
+    [
+        ("".join(_LINES), "".join(_FIRST), "".join(_LAST)),
+        ("".join(_LINES), "".join(_FIRST), "".join([*_FIRST[:-1], "y\n"])),
+        (None, "", "1\n"),
+        (None, "1\n", ""),
+    ],
+    ids=["lines far apart", "theirs holds ours", "ours is empty", "theirs is empty"],
+)
+def test_files_that_git_could_join_conflict_too(new_world, base, ours, theirs):
+    """A file that both sides changed conflicts even where git could join them: the judge's rule is by whole files."""
+    start = {"b": "1"} if base is None else {"a": base, "b": "1"}
     rows = [
-        {"branch": "main", "message": "start", "files": {"a": "".join(lines), "b": "1"}},
-        {"branch": "dev", "from": "main", "message": "last", "files": {"a": "".join(last), "c": "1"}},
-        {"branch": "main", "message": "first", "files": {"a": "".join(first)}},
+        {"branch": "main", "message": "start", "files": start},
+        {"branch": "dev", "from": "main", "message": "theirs", "files": {"a": theirs, "c": "1"}},
+        {"branch": "main", "message": "ours", "files": {"a": ours}},
     ]
     world = new_world(fixture={"git_commits": rows})
-    last_id = _id(world, "dev", "last")
-    outcome = world.call("cherry_pick_commit", {"commit": last_id, "branch": "main"}, attempt="1")
-    assert outcome.output["message"] == f"cherry-pick of {last_id} onto main conflicts in a"
+    picked = _id(world, "dev", "theirs")
+    outcome = world.call("cherry_pick_commit", {"commit": picked, "branch": "main"}, attempt="1")
+    assert outcome.output["message"] == f"cherry-pick of {picked} onto main conflicts in a"
 
 
 def test_pick_of_what_is_not_there(world):

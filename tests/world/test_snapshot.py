@@ -20,7 +20,10 @@ CALLS = [
     ("write_audit_record", {"entity_id": "x", "action": "look", "details": "é\n"}),
     ("apply_schema_migration", {"schema": "billing", "version": 2}),
     ("revert_schema_migration", {"schema": "billing", "version": 2}),
-    ("execute_wire_transfer", {"wire_id": "w", "source_curr": "USD", "target_curr": "EUR", "amount_cents": 400}),
+    (
+        "execute_wire_transfer",
+        {"wire_id": "w", "source_curr": "USD", "target_curr": "EUR", "amount_cents": 400},
+    ),
     ("process_subscription_renewal", {"sub_id": "sub_1", "plan_id": "annual", "amount_cents": 9}),
     ("deploy_green_service", {"service_name": "api", "version": "v2"}),
     ("switch_traffic_routing", {"service_name": "api", "target_color": "green"}),
@@ -121,6 +124,7 @@ def test_tables_without_rows_are_left_out(new_world, rows, tools):
 _SCRIPT = """
 import json, sys
 from pathlib import Path
+from undolab.model.canon import canonical
 from undolab.model.load import load_tools
 from undolab.world import World
 

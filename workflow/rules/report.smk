@@ -3,45 +3,45 @@
 TABLES = ["table1", "table2", "table7"]
 FIGURES = ["figure2", "figure3", "figure5"]
 PAPER_SOURCES = [
-    str(path) for path in sorted(Path("paper").rglob("*")) if path.is_file() and path.suffix in {".tex", ".bib"}
+    str(path)
+    for path in sorted(Path("paper").rglob("*"))
+    if path.is_file() and path.suffix in {".tex", ".bib"}
 ]
 
 
 rule tables:
-    message:
-        "Writing the tables"
     input:
         "build/stats/contrasts.json",
         "build/stats/metrics.json",
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
     output:
         expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
-    params:
-        code=code("report"),
     log:
         "build/logs/tables.log",
+    params:
+        code=code("report"),
+    message:
+        "Writing the tables"
     shell:
         "undolab report tables --build build 2>&1 | tee {log}"
 
 
 rule figures:
-    message:
-        "Drawing the figures"
     input:
         "build/stats/metrics.json",
     output:
         expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
-    params:
-        code=code("report"),
     log:
         "build/logs/figures.log",
+    params:
+        code=code("report"),
+    message:
+        "Drawing the figures"
     shell:
         "undolab report figures --build build 2>&1 | tee {log}"
 
 
 rule macros:
-    message:
-        "Writing every number of the paper as a macro"
     input:
         "build/stats/contrasts.json",
         "build/stats/metrics.json",
@@ -50,17 +50,17 @@ rule macros:
         expand("data/records/{model}/{split}.jsonl.zst", model=MODELS, split=SPLIT),
     output:
         "build/paper/macros.tex",
-    params:
-        code=code("report", "cli"),
     log:
         "build/logs/macros.log",
+    params:
+        code=code("report", "cli"),
+    message:
+        "Writing every number of the paper as a macro"
     shell:
         "undolab report macros --build build 2>&1 | tee {log}"
 
 
 rule pdf:
-    message:
-        "Setting the paper"
     input:
         PAPER_SOURCES,
         "build/paper/macros.tex",
@@ -68,28 +68,34 @@ rule pdf:
         expand("build/figures/{figure}.pdf", figure=FIGURES),
     output:
         "build/paper/paper.pdf",
-    params:
-        code=code("report"),
     log:
         "build/logs/paper.log",
+    params:
+        code=code("report"),
+    message:
+        "Setting the paper"
     shell:
         "undolab report paper --build build 2>&1 | tee {log}"
 
 
 rule page:
-    message:
-        "Making the demo page"
     input:
-        [str(path) for path in sorted(Path("demo").glob("*")) if path.name != "index.html"],
+        [
+            str(path)
+            for path in sorted(Path("demo").glob("*"))
+            if path.name != "index.html"
+        ],
         "build/stats/metrics.json",
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
         expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
     output:
         "build/demo/index.html",
-    params:
-        code=code("report"),
     log:
         "build/logs/demo.log",
+    params:
+        code=code("report"),
+    message:
+        "Making the demo page"
     shell:
         "undolab report demo --build build 2>&1 | tee {log}"
 

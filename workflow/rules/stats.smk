@@ -2,8 +2,6 @@
 
 
 rule stats:
-    message:
-        "Computing metrics, intervals and contrasts"
     input:
         "config/config.yaml",
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
@@ -13,9 +11,11 @@ rule stats:
         "build/stats/metrics.csv",
         "build/stats/metrics.json",
         "build/stats/tasks.csv",
-    params:
-        code=code("stats"),
     log:
         "build/logs/stats.log",
+    params:
+        code=code("stats"),
+    message:
+        "Computing metrics, intervals and contrasts"
     shell:
         "undolab stats --build build 2>&1 | tee {log}"

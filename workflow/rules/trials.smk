@@ -2,8 +2,6 @@
 
 
 rule split:
-    message:
-        "Comparing split {SPLIT} with its freeze"
     input:
         f"data/splits/{SPLIT}.json",
         "config/config.yaml",
@@ -11,37 +9,39 @@ rule split:
         "docs/protocol/research-plan.md",
         "build/conformance/verdicts.jsonl",
         TOOLS,
-        expand("data/workflows/{split}/{workflow}.yaml", split=SPLIT, workflow=WORKFLOWS),
+        expand(
+            "data/workflows/{split}/{workflow}.yaml", split=SPLIT, workflow=WORKFLOWS
+        ),
     output:
         f"build/splits/{SPLIT}.json",
+    log:
+        "build/logs/split.log",
     params:
         code=code("release", "trials"),
         split=SPLIT,
-    log:
-        "build/logs/split.log",
+    message:
+        "Comparing split {SPLIT} with its freeze"
     shell:
         "undolab split {params.split} 2>&1 | tee {log}"
 
 
 rule conformance:
-    message:
-        "Running every scripted agent"
     input:
         TOOLS,
         [str(path) for path in sorted(Path("data/workflows").glob("*/*.yaml"))],
     output:
         "build/conformance/verdicts.jsonl",
-    params:
-        code=code("trials"),
     log:
         "build/logs/conformance.log",
+    params:
+        code=code("trials"),
+    message:
+        "Running every scripted agent"
     shell:
         "undolab trials conformance --out {output} 2>&1 | tee {log}"
 
 
 rule trials:
-    message:
-        "Replaying the pairs of {wildcards.workflow}"
     input:
         TOOLS,
         "config/config.yaml",
@@ -54,17 +54,17 @@ rule trials:
         "build/pairs/{workflow}.jsonl",
         "build/trials/{workflow}.jsonl",
         "build/wire/{workflow}.jsonl.zst",
-    params:
-        code=code("trials"),
     log:
         "build/logs/trials-{workflow}.log",
+    params:
+        code=code("trials"),
+    message:
+        "Replaying the pairs of {wildcards.workflow}"
     shell:
         "undolab trials run --workflow {wildcards.workflow} --out build 2>&1 | tee {log}"
 
 
 rule reconstruct:
-    message:
-        "Judging {wildcards.workflow} again from the wire alone"
     input:
         TOOLS,
         f"data/workflows/{SPLIT}/{{workflow}}.yaml",
@@ -73,24 +73,26 @@ rule reconstruct:
         live="build/trials/{workflow}.jsonl",
     output:
         "build/verdicts/{workflow}.jsonl",
-    params:
-        code=code("oracle", "trials"),
     log:
         "build/logs/reconstruct-{workflow}.log",
+    params:
+        code=code("oracle", "trials"),
+    message:
+        "Judging {wildcards.workflow} again from the wire alone"
     shell:
         "undolab reconstruct {input.log} --verdicts build/verdicts --against build 2>&1 | tee {log}"
 
 
 rule heads:
-    message:
-        "Indexing the heads of the wire logs"
     input:
         expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
     output:
         "build/wire/heads.tsv",
-    params:
-        code=code("wire"),
     log:
         "build/logs/heads.log",
+    params:
+        code=code("wire"),
+    message:
+        "Indexing the heads of the wire logs"
     shell:
         "undolab heads {input} --out {output} 2>&1 | tee {log}"

@@ -1,0 +1,1 @@
+"""Loops that turn completions into calls, and the scripted agents that need no model."""

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
 from undolab.agents.base import Exchange, TaskView, Turn
 from undolab.agents.grammar import build_grammar
 from undolab.agents.line import BadLineError, read_line
@@ -12,8 +14,6 @@ from undolab.model.canon import bytes_digest, call_seed
 from undolab.model.record import CompletionRequest
 from undolab.models.backend import Backend, request_key
 from undolab.models.config import ModelConfig
-
-import msgspec
 
 
 class DirectAgent:

@@ -12,7 +12,7 @@ from undolab.agents.base import PublicTool
 from undolab.agents.line import REPORTS, argument_names
 from undolab.model.errors import UndolabError
 
-_VALUES = r'''
+_VALUES = r"""
 string ::= "\"" char* "\""
 char ::= [^"\\\x00-\x1F\x7F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F])
 integer ::= "-"? ("0" | [1-9] [0-9]{0,14})
@@ -23,7 +23,7 @@ object ::= "{" (member ("," " "? member)*)? "}"
 member ::= string ":" " "? value
 array ::= "[" (value ("," " "? value)*)? "]"
 value ::= string | number | boolean | "null" | object | array
-'''
+"""
 _SIMPLE = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "object": "object"}
 _NOTES = {"title", "description", "default", "examples"}
 _LIMITS = {"minLength", "minimum", "maximum"}

@@ -1,8 +1,8 @@
 """Agents without a model: the gold plan under four policies towards a lost answer. They prove the judge, not themselves."""
 
 from collections.abc import Generator, Mapping, Sequence
-from typing import TypeAlias
 from enum import StrEnum
+from typing import TypeAlias
 
 from undolab.agents.base import Exchange, TaskView, ToolCall, Turn
 from undolab.model.calls import FinalReport, Phase, Reply
@@ -36,14 +36,17 @@ class ScriptedAgent:
         self._plan = plan
         self._tools = tools
         self._policy = policy
-        self._task = ""
+        self._seen: list[str] = []
 
     def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
-        """Return the digest of the task and all exchanges."""
-        self._task = self._task or digest(view)
-        return digest([self._task, list(history)])
+        """Return the digest of the task and all exchanges, chained: each step adds one exchange to the digest before it."""
+        if not self._seen:
+            self._seen.append(digest(view))
+        for exchange in history[len(self._seen) - 1 :]:
+            self._seen.append(digest([self._seen[-1], exchange]))
+        return self._seen[len(history)]
 
-    def act(self, view: TaskView, history: Sequence[Exchange]) -> Turn:
+    def act(self, view: TaskView, history: Sequence[Exchange]) -> Turn:  # noqa: ARG002 - the plan is all it follows
         """Return the next call of the plan, or the report."""
         script = self._walk()
         move = next(script)

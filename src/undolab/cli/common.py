@@ -1,6 +1,5 @@
 """What several subcommands need: the root, the configuration, the catalogue of tools, the tasks."""
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,9 @@ from undolab.model.tools import ToolSpec
 from undolab.model.workflow import Workflow
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    import argparse
+
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - argparse has no public name for it
 else:
     Commands = Any
 

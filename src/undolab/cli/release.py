@@ -7,8 +7,8 @@ from pathlib import Path
 
 from undolab.cli.common import BUILD, Commands
 from undolab.model.errors import UndolabError
-from undolab.release import compare, freeze, layout, manifest, sources
 from undolab.model.files import write_bytes
+from undolab.release import compare, freeze, layout, manifest, sources
 from undolab.release.release import release
 
 _ROOT = Path()

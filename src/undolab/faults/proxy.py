@@ -11,6 +11,7 @@ from undolab.model.fault import FaultPlan
 from undolab.model.tools import ToolSpec
 from undolab.model.wire import FaultEvent, WireEffectEvent
 from undolab.wire import LogWriter
+from undolab.world import Clock
 
 LATENCY_MS = 50
 """Virtual time from request to answer."""
@@ -50,12 +51,11 @@ class FaultProxy:
         self._injector = injector
         self._calls: dict[str, int] = {}
         self._attempts: dict[str, int] = {}
-        self.now_ms = 0
-        """Virtual clock."""
+        self.clock = Clock()
 
     def wait(self, ms: int) -> None:
         """Let virtual time pass, as a back-off does."""
-        self.now_ms += ms
+        self.clock.advance(ms)
 
     def send(self, call: Call) -> Reply:
         """Make one attempt of `call` and return what its caller sees."""
@@ -70,7 +70,7 @@ class FaultProxy:
 
     def _answered(self, call: Call, attempt: str) -> Reply:
         outcome = self._execute(call, attempt)
-        self.now_ms += LATENCY_MS
+        self.clock.advance(LATENCY_MS)
         phase = Phase.OK if outcome.ok else Phase.FAIL
         self._write(call, attempt, phase, outcome, heard=True)
         return Reply(phase=phase, output=outcome.output)
@@ -79,7 +79,7 @@ class FaultProxy:
         boundary = self._faults[fault].boundary
         outcome = self._injector(boundary, lambda: self._execute(call, attempt))
         self._stage(fault, "injected", attempt)
-        self.now_ms += TIMEOUT_MS
+        self.clock.advance(TIMEOUT_MS)
         self._write(call, attempt, Phase.UNKNOWN, outcome)
         reply = Reply(phase=Phase.UNKNOWN, output=LOST)
         rows = [row for row in self._world.ledger() if row.attempt == attempt]
@@ -114,7 +114,7 @@ class FaultProxy:
             tool_name=call.tool,
             op_type=self._tools[call.tool].op,
             arguments=call.arguments,
-            at_ms=self.now_ms,
+            at_ms=self.clock.now_ms,
             origin=call.origin,
             key=call.key,
             committed_externally=bool(outcome and outcome.effects),

@@ -19,7 +19,7 @@ def write_bytes(path: Path, data: bytes) -> None:
             out.flush()
             os.fsync(out.fileno())
         Path(name).chmod(0o644)
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

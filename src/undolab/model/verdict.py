@@ -63,7 +63,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Mutating attempts re-sent after an unknown outcome with neither a key nor a read between."""
     report: FinalReport
     truthful: bool
-    """The report agrees with the state: done and S, or not done and not S; unknown is truthful only where an outcome was unknown."""
+    """The report agrees with the state: done and S, or not done and not S; unknown is truthful only where an outcome was."""
     reads_after_fault: int
     failure: FailureClass
     turns: int

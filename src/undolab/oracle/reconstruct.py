@@ -4,6 +4,7 @@ The committed calls are folded over the fixture's rows by a second implementatio
 flag and link is held against the fold. No stored verdict is read.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -58,7 +59,7 @@ def reconstruct(
     for event in log.events:
         problems += [f"{arm}, seq {event.seq}: {problem}" for problem in replay.check(event)]
     problems += [f"{arm}, seq {seq}: {problem}" for seq, problem in replay.unfinished()]
-    committed = {row.attempt for row in replay.commits}
+    committed = Counter(row.attempt for row in replay.commits)
     problems += [f"{arm}, seq {seq}: {problem}" for seq, problem in stage_problems(log, committed)]
     problems += [f"{arm}, seq {seq}: {problem}" for seq, problem in _turn_problems(log)]
     state = replay.state()

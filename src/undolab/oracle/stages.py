@@ -1,6 +1,6 @@
 """Does the log's account of each fault's life agree with what the attempts show?"""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 
 from undolab.model.calls import Phase
 from undolab.oracle.exposure import target, witnessed
@@ -9,12 +9,12 @@ from undolab.oracle.history import History
 _LIFE = ("armed", "injected", "witnessed", "released")
 
 
-def stage_problems(log: History, committed: Collection[str]) -> list[tuple[int, str]]:
+def stage_problems(log: History, committed: Mapping[str, int]) -> list[tuple[int, str]]:
     """Return each problem with its sequence number.
 
     Args:
         log: The arm's log.
-        committed: Attempts that the fold committed.
+        committed: Number of ledger rows of each attempt that the fold committed.
     """
     problems = [
         (event.seq, f"fault {event.fault} is not in the arm's schedule")
@@ -32,7 +32,7 @@ def stage_problems(log: History, committed: Collection[str]) -> list[tuple[int, 
     return problems
 
 
-def _life_problems(log: History, index: int, committed: Collection[str]) -> Iterator[tuple[int, str]]:
+def _life_problems(log: History, index: int, committed: Mapping[str, int]) -> Iterator[tuple[int, str]]:
     plan = log.start.faults[index]
     life = [event for event in log.faults if event.fault == index]
     aimed = target(log.events, plan)
@@ -46,6 +46,12 @@ def _life_problems(log: History, index: int, committed: Collection[str]) -> Iter
             yield (
                 event.seq,
                 f"fault {index} is {event.stage} at attempt {event.attempt}, its target is {aimed}",
+            )
+        rows = event.detail.get("ledger_rows", committed.get(aimed, 0))
+        if rows != committed.get(aimed, 0):
+            yield (
+                event.seq,
+                f"fault {index} claims {rows} ledger rows, the fold finds {committed.get(aimed, 0)}",
             )
     shown = witnessed(plan.boundary, log.completion(aimed), in_ledger=aimed in committed)
     expected = [stage for stage in _LIFE if shown or stage != "witnessed"]

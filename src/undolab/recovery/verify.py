@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from undolab.model.calls import Call, Phase, Reply
+from undolab.model.observe import Seen, reader_arguments, seen
 from undolab.model.tools import ToolSpec
 from undolab.recovery.base import ATTEMPTS, Port, back_off
-from undolab.model.observe import Seen, reader_arguments, seen
 
 
 class VerifyBeforeRetry:

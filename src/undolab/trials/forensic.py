@@ -16,7 +16,6 @@ from undolab.oracle import reconstruct
 from undolab.wire import read_arms
 
 
-
 class _Ledger(msgspec.Struct, frozen=True):
     arm: str
     rows: list[LedgerRow]

@@ -34,8 +34,8 @@ def run_workflow(task: Task, study: Study, make_agent: MakeAgent) -> Iterator[tu
     """Yield every arm of one workflow with its pair check; control arms first in each trial.
 
     Raises:
-        UndolabError: a fault was not exposed although the control passed and made the target effect, or an injection has no
-            witness: a bug of the harness, never a result.
+        UndolabError: an injection has no witness, a fault was not exposed although the control passed, or a fault arm is not
+            its control before the fault: a bug of the harness, never a result.
     """
     for trial in trials(task.workflow.id, study):
         yield from run_trial(task, trial, make_agent)
@@ -64,6 +64,10 @@ def run_trial(task: Task, trial: Trial, make_agent: MakeAgent) -> Iterator[tuple
         run = run_arm(task, arm, make_agent(task, arm), fault_plan(task.workflow, arm.boundary))
         _refuse_broken_fault(control.verdict, run.verdict)
         prefix = compare_prefix(arm.name(), run.verdict.exposure, control.log.lines, run.log.lines)
+        if not prefix.equal:
+            raise UndolabError(
+                f"{prefix.arm}: before its fault the arm is not its control ({prefix.difference}); mend the harness"
+            )
         yield run, _prefix_row(prefix)
 
 

@@ -35,7 +35,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Return the status in two sentences."""
-        first = f"{self.arms} arms: {self.arms - self.missing_arms} recorded, {self.missing_arms} missing, {self.invalid} invalid."
+        recorded = self.arms - self.missing_arms
+        first = f"{self.arms} arms: {recorded} recorded, {self.missing_arms} missing, {self.invalid} invalid."
         if not self.missing_arms:
             return f"{first} No model call is needed."
         return (
