@@ -11,22 +11,48 @@ TOOLS = {
     "add": ToolSpec(
         name="add", domain="test", description="Add.", parameters={}, op=Op.UPDATE, idempotency_key=True
     ),
+    "both": ToolSpec(
+        name="both", domain="test", description="Add twice.", parameters={}, op=Op.UPDATE, sub_writes=2
+    ),
     "read": ToolSpec(name="read", domain="test", description="Read.", parameters={}, op=Op.READ),
 }
 
 
 class Counter:
-    """`add` adds `by`, `read` answers the count; `add` of a negative number is refused."""
+    """`add` adds `by`, `both` does it twice in two parts, `read` answers the count; a negative number is refused."""
 
     def __init__(self) -> None:
         self.count = 0
         self.rows: list[LedgerRow] = []
 
-    def call(self, tool: str, arguments: dict[str, Any], *, attempt: str, key: str | None = None) -> Outcome:
+    def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        attempt: str,
+        key: str | None = None,
+        stop_after: int | None = None,
+    ) -> Outcome:
         if tool == "read":
             return Outcome(ok=True, output={"count": self.count})
         if arguments["by"] < 0:
             return Outcome(ok=False, output={"code": "conflict", "message": "by is negative"})
+        if stop_after == 0:
+            return Outcome(ok=False, output={})
+        effects = [self._add(tool, arguments, attempt, key)]
+        if tool == "both":
+            if stop_after == 1:
+                return Outcome(ok=False, output={}, effects=effects)
+            effects.append(self._add(tool, arguments, attempt, key))
+        return Outcome(ok=True, output={"count": self.count}, effects=effects)
+
+    def finish(
+        self, tool: str, arguments: dict[str, Any], *, attempt: str, key: str | None = None
+    ) -> Outcome:
+        return self.call(tool, arguments, attempt=attempt, key=key)
+
+    def _add(self, tool: str, arguments: dict[str, Any], attempt: str, key: str | None) -> Effect:
         before, self.count = self.count, self.count + arguments["by"]
         effect = Effect(
             id=f"e{len(self.rows) + 1}",
@@ -37,14 +63,18 @@ class Counter:
         )
         self.rows.append(
             LedgerRow(
-                seq=len(self.rows) + 1, attempt=attempt, tool=tool, arguments=arguments, effect=effect, key=key
+                seq=len(self.rows) + 1,
+                attempt=attempt,
+                tool=tool,
+                arguments=arguments,
+                effect=effect,
+                key=key,
             )
         )
-        return Outcome(ok=True, output={"count": self.count}, effects=[effect])
+        return effect
 
     def ledger(self) -> list[LedgerRow]:
         return list(self.rows)
-
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Checks across the parts of a workflow, and what lint adds to them."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,24 @@ TEST_IDS = (
     "RB-CLOUD-004 RB-CRM-004 RB-DB-004 RB-DB-005 RB-GIT-004 RB-MSG-004 RB-MSG-005 RB-PAY-004 RB-PAY-005 RB-STOR-004 "
     "RB-STOR-005 RB-TICK-004"
 ).split()
+DEV_IDS = (
+    "RB-CLOUD-002 RB-CLOUD-003 RB-CRM-002 RB-CRM-003 RB-DB-001 RB-DB-003 RB-GIT-001 RB-GIT-003 RB-MSG-001 RB-MSG-003 "
+    "RB-PAY-002 RB-PAY-003 RB-STOR-001 RB-TICK-002"
+).split()
+VALIDATION_IDS = (
+    "RB-CLOUD-001 RB-CRM-001 RB-DB-002 RB-GIT-002 RB-MSG-002 RB-PAY-001 RB-STOR-002 RB-STOR-003 RB-TICK-001 RB-TICK-003"
+).split()
+PUBLISHED = (
+    "deduct_account_balance credit_account_balance allocate_dividend upgrade_customer_tier write_audit_record create_order "
+    "reserve_inventory apply_schema_migration refund_charge disburse_split_payout process_subscription_renewal "
+    "execute_wire_transfer post_journal_entry write_workspace_file commit_changes create_branch merge_branch create_tag "
+    "update_incident_status assign_incident_team resolve_incident escalate_incident_sla dispatch_oncall_page "
+    "dispatch_resolution_notice scale_service sync_discovery_catalog provision_cluster_tier drain_and_terminate "
+    "deploy_green_service switch_traffic_routing convert_lead_status queue_welcome_sequence advance_opportunity_stage "
+    "update_rep_quota merge_customer_accounts renew_enterprise_sla send_slack_alert broadcast_sms_notification "
+    "post_webhook_event page_oncall_engineer send_batch_email put_object delete_object copy_object upload_part "
+    "complete_multipart_upload storage_upload"
+).split()
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -34,9 +53,27 @@ def broken_tool(name: str, **fields: Any) -> dict[str, ToolSpec]:
     return {**TOOLS, name: msgspec.structs.replace(TOOLS[name], **fields)}
 
 
-def test_the_twelve_are_there() -> None:
-    """The TEST split is the published twelve, by id."""
-    assert [workflow.id for workflow in load_workflows(ROOT / "data/workflows", "test")] == TEST_IDS
+def test_the_thirty_six_are_there() -> None:
+    """Each split is the published one, by id, and so are the counts of complexity and reversibility."""
+    for split, ids in (("dev", DEV_IDS), ("validation", VALIDATION_IDS), ("test", TEST_IDS)):
+        assert [workflow.id for workflow in load_workflows(ROOT / "data/workflows", split)] == ids
+    assert Counter(w.complexity for w in ALL) == {"C1": 8, "C2": 18, "C3": 9, "C4": 1}
+    assert Counter(w.reversibility.value for w in ALL) == {
+        "COMPENSATABLE": 24,
+        "IRREVERSIBLE": 8,
+        "REVERSIBLE": 4,
+    }
+
+
+def test_eight_plans_and_more_cross_domains() -> None:
+    """At least eight plans call tools of two domains."""
+    assert sum(len({TOOLS[step.tool].domain for step in w.plan}) > 1 for w in ALL) >= 8
+
+
+def test_the_tools_of_the_published_table_are_there() -> None:
+    """Every published tool exists, and each domain has readers."""
+    assert set(PUBLISHED) <= TOOLS.keys()
+    assert {tool.domain for tool in TOOLS.values() if not tool.writes} == {t.domain for t in TOOLS.values()}
 
 
 @pytest.mark.parametrize("workflow", ALL, ids=lambda w: w.id)
@@ -148,6 +185,29 @@ def test_unsound_observers_are_found(fields: dict[str, Any], at: str) -> None:
     assert observe is not None
     tools = broken_tool("allocate_dividend", observe=msgspec.structs.replace(observe, **fields))
     assert [where for where, _ in check_tools(tools)] == [f"/allocate_dividend/observe/{at}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "at"),
+    [
+        ("freeze_account", {"tool": "get_account"}, "inverse/tool"),
+        ("freeze_account", {"arguments": {}}, "inverse/arguments"),
+        ("freeze_account", {"arguments": {"account_id": "{acc}"}}, "inverse/arguments"),
+        ("broadcast_sms_notification", {"arguments": {"account_id": "{text}"}}, "inverse"),
+    ],
+)
+def test_unsound_inverses_are_found(name: str, fields: dict[str, Any], at: str) -> None:
+    """An inverse that does not write, lacks an argument, names an unknown one, or stands at an irreversible tool is named."""
+    inverse = TOOLS["freeze_account"].inverse
+    assert inverse is not None
+    tools = broken_tool(name, inverse=msgspec.structs.replace(inverse, **fields))
+    assert [where for where, _ in check_tools(tools)] == [f"/{name}/{at}"]
+
+
+def test_an_inverse_needs_the_read_it_speaks_of() -> None:
+    """What stands before the write is known from the observer alone."""
+    found = check_tools(broken_tool("scale_service", observe=None))
+    assert found == [("/scale_service/inverse/arguments", "before.replicas needs observe")]
 
 
 def test_require_lists_everything() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from undolab.model.calls import LOST, Call, Phase, Reply
+from undolab.model.tools import Op, ToolSpec
 
 
 class Port:
@@ -33,3 +34,12 @@ def port() -> Callable[..., Port]:
 def lost() -> Reply:
     """Return the reply of a lost outcome."""
     return Reply(phase=Phase.UNKNOWN, output=LOST)
+
+
+@pytest.fixture
+def keyed() -> dict[str, ToolSpec]:
+    """Return one tool that honours keys."""
+    spec = ToolSpec(
+        name="add", domain="test", description="Add.", parameters={}, op=Op.UPDATE, idempotency_key=True
+    )
+    return {"add": spec}

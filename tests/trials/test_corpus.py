@@ -5,20 +5,9 @@ from typing import Any
 import pytest
 
 from undolab.model.fault import Exposure
+from undolab.trials.classes import workflow_class
 
 PRE, POST = "PRE_MUTATION", "POST_MUTATION_PRE_ACK"
-HARMLESS = {
-    "RB-CLOUD-004",
-    "RB-CRM-004",
-    "RB-DB-004",
-    "RB-GIT-004",
-    "RB-STOR-001",
-    "RB-STOR-004",
-    "RB-STOR-005",
-    "RB-TICK-002",
-    "RB-TICK-004",
-}
-"""Where repeating the target call changes nothing or is refused."""
 
 
 def observable(workflow: Any, tools: Any) -> bool:
@@ -41,13 +30,12 @@ def test_every_scenario_fires_and_is_witnessed(corpus: Any, boundary: str) -> No
     assert exposures == {Exposure.WITNESSED}
 
 
-def test_blind_retry_fails_where_harm_exists(arms: Any) -> None:
-    """After a lost answer always-retry does harm, except where the repeat changes nothing or is refused."""
-    failed = {run.arm.workflow for run in arms("always-retry", POST) if not run.verdict.passed}
-    everything = {run.arm.workflow for run in arms("always-retry", POST)}
+def test_blind_retry_fails_where_harm_exists(arms: Any, workflows: Any, tools: Any) -> None:
+    """After a lost answer always-retry leaves a harmful duplicate just where the target changes something each time."""
+    harmed = {run.arm.workflow for run in arms("always-retry", POST) if run.verdict.harmful_duplicates}
 
-    assert everything - failed == HARMLESS & everything
-    assert all(run.verdict.harmful_duplicates for run in arms("always-retry", POST) if not run.verdict.passed)
+    assert harmed == {w.id for w in workflows if workflow_class(w, tools)["repeat"] == "harm"}
+    assert harmed <= {run.arm.workflow for run in arms("always-retry", POST) if not run.verdict.passed}
 
 
 def test_blind_retry_passes_where_nothing_ran(arms: Any) -> None:

@@ -204,3 +204,18 @@ def test_unfit_commit_of_a_fixture_is_named(new_world, row, problem):
     rows = [{"branch": "main", "message": "start", "files": {"a": "1"}}, row]
     with pytest.raises(UndolabError, match=rf"/git_commits/1 does not fit: .*{problem}"):
         new_world(fixture={"git_commits": rows})
+
+
+def test_a_lock_of_a_dead_call_is_taken_over_or_taken_away(new_world):
+    """A tag call that dies after its first part leaves a lock and no tag; a repeat completes it, a deletion clears it."""
+    tag = {"tag_name": "v1", "branch": "main", "message": "one"}
+    for repair, tags in (("create_tag", 1), ("delete_tag", 0)):
+        world = new_world()
+        half = world.call("create_tag", tag, attempt="1", stop_after=1)
+        assert [effect.entity for effect in half.effects] == ["git_locks/tags/v1"]
+        assert "git_tags" not in world.snapshot()
+        arguments = tag if repair == "create_tag" else {"tag_name": "v1"}
+        assert world.call(repair, arguments, attempt="2").ok
+        state = world.snapshot()
+        assert "git_locks" not in state
+        assert len(state.get("git_tags", {})) == tags

@@ -1,10 +1,14 @@
 """Each tool once, as literals: request, answer and entities, as `docs/reference/tools.md` says."""
 
 import inspect
+import json
+import re
+from pathlib import Path
 
 import pytest
 
 from undolab.model.ids import seeded_id
+from undolab.model.load import read_yaml
 from undolab.world import domains
 
 ACC = {"account_id": "acc_1", "name": "Ann", "balance": 100, "status": "ACTIVE"}
@@ -377,7 +381,7 @@ GROUPS = {
             "create_tag",
             {"tag_name": "v1", "branch": "release", "message": "first"},
             {"name": "v1", "target": PICKED, "message": "first"},
-            ["git_tags/v1"],
+            ["git_locks/tags/v1", "git_tags/v1", "git_locks/tags/v1"],
         ),
         (
             "create_tag",
@@ -404,6 +408,26 @@ GROUPS = {
 }
 
 
+def _filled(value):
+    """Return a case with its ids: `<prefix:n>`, and the names of the commits."""
+    text = re.sub(r"<(\w+):(\d)>", lambda m: seeded_id(7, m[1], int(m[2])), json.dumps(value))
+    for name, commit_id in COMMITS.items():
+        text = re.sub(rf"\b{name}\b", commit_id, text)
+    return json.loads(text)
+
+
+def _answer(value):
+    if isinstance(value, dict):
+        return value
+    code, _, message = value.removeprefix("NO ").partition(": ")
+    return no(code, message)
+
+
+# Made from the same bytes with `git hash-object -t commit`.
+COMMITS = {"START": "d5d76ec", "DEV": "eb3d685", "OWN": "23209a9", "COMMIT": "01bd34e", "REVERT": "760f5fe"}
+MORE = _filled(read_yaml(Path(__file__).parent / "cases" / "tools.yaml"))
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_tools_answer_as_written(world, group):
     """Each request gets the answer of the page and changes the entities of the page, in their order."""
@@ -414,9 +438,21 @@ def test_tools_answer_as_written(world, group):
         assert [effect.entity for effect in outcome.effects] == entities
 
 
+@pytest.mark.parametrize("group", MORE["groups"])
+def test_later_tools_answer_as_written(new_world, group):
+    """The same for the cases that stand in a file of their own, over its fixture."""
+    world = new_world(fixture=MORE["fixture"])
+    for n, (tool, arguments, answer, entities) in enumerate(MORE["groups"][group]):
+        outcome = world.call(tool, arguments, attempt=str(n))
+        assert outcome.output == _answer(answer), (tool, arguments)
+        assert outcome.ok is isinstance(answer, dict)
+        assert [effect.entity for effect in outcome.effects] == entities
+
+
 def test_every_tool_is_in_the_table(tools):
     """No tool is without a literal test, none without code, and none without a spec."""
-    assert {call[0] for calls in GROUPS.values() for call in calls} == domains.HANDLERS.keys() == tools.keys()
+    groups = [*GROUPS.values(), *MORE["groups"].values()]
+    assert {call[0] for calls in groups for call in calls} == domains.HANDLERS.keys() == tools.keys()
 
 
 def test_composite_tools_are_marked(tools):

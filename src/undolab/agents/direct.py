@@ -10,7 +10,7 @@ from undolab.agents.grammar import build_grammar
 from undolab.agents.line import BadLineError, read_line
 from undolab.agents.prompt import STOP, write_prompt
 from undolab.model.calls import FinalReport
-from undolab.model.canon import bytes_digest, call_seed
+from undolab.model.canon import bytes_digest, call_seed, resumed_seed
 from undolab.model.record import CompletionRequest
 from undolab.models.backend import Backend, request_key
 from undolab.models.config import ModelConfig
@@ -22,10 +22,10 @@ class DirectAgent:
     Whether the prompt shows a runbook follows from the view: it does where the view has steps.
     """
 
-    def __init__(self, backend: Backend, config: ModelConfig, trial_seed: int) -> None:
+    def __init__(self, backend: Backend, config: ModelConfig, trial_seed: int, resume: int = 0) -> None:
         self._backend = backend
         self._config = config
-        self._trial_seed = trial_seed
+        self._trial_seed = resumed_seed(trial_seed, resume)
         self._asked: Counter[str] = Counter()
 
     def act(self, view: TaskView, history: Sequence[Exchange]) -> Turn:

@@ -28,9 +28,18 @@ from undolab.models.backend import Backend
 from undolab.models.config import ModelConfig, load_models
 from undolab.models.replay import ReplayBackend
 from undolab.models.store import RecordStore
+from undolab.recovery.privileges import privileges_page
 from undolab.release.freeze import require_plan
 from undolab.trials.arm import ArmRun, Task, prepare
-from undolab.trials.conformance import corpus
+from undolab.trials.conformance import (
+    applicability_csv,
+    cells_csv,
+    classes_csv,
+    compare,
+    corpus,
+    pairs_csv,
+)
+from undolab.trials.expected import read_rules
 from undolab.trials.forensic import reconstruct_shard
 from undolab.trials.live import record
 from undolab.trials.matrix import arms_per_trial
@@ -38,6 +47,7 @@ from undolab.trials.output import write_workflow
 from undolab.trials.run import PairRow, run_workflow
 from undolab.trials.source import make_agents, store_path
 from undolab.trials.status import missing
+from undolab.trials.sweep import sweep, sweep_csv
 from undolab.wire import heads, read_arms, write_heads
 
 _POLICIES = "gold, always-retry, never-retry, verify-first"
@@ -54,20 +64,41 @@ def add_commands(commands: Commands) -> None:
         description="Run the pairs of the study in config/config.yaml. Without --live nothing but records is asked.",
     )
     run.add_argument("--workflow", action="append", metavar="ID", help="only this workflow (may be repeated)")
-    run.add_argument("--split", choices=[split.value for split in Split], help="another split than the study's")
-    run.add_argument("--agent", metavar="scripted:POLICY", help=f"a scripted agent instead of the models: {_POLICIES}")
+    run.add_argument(
+        "--split", choices=[split.value for split in Split], help="another split than the study's"
+    )
+    run.add_argument(
+        "--agent", metavar="scripted:POLICY", help=f"a scripted agent instead of the models: {_POLICIES}"
+    )
     run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
-    run.add_argument("--live", action="store_true", help="ask the model for what is not recorded, and record it")
-    run.add_argument("--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop")
+    run.add_argument(
+        "--live", action="store_true", help="ask the model for what is not recorded, and record it"
+    )
+    run.add_argument(
+        "--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop"
+    )
     run.set_defaults(run=_run)
 
     status = actions.add_parser("status", help="how many arms are recorded, missing and invalid")
     status.add_argument("--split", choices=[split.value for split in Split])
     status.set_defaults(run=_status)
 
-    conform = actions.add_parser("conformance", help="run every scripted agent over every workflow, boundary and method")
+    conform = actions.add_parser(
+        "conformance",
+        help="run the scripted agents over every workflow, boundary and method; compare with the expected verdicts",
+    )
     conform.add_argument("--out", type=Path, default=BUILD / "conformance" / "verdicts.jsonl")
     conform.set_defaults(run=_conformance)
+
+    budgets = actions.add_parser("sweep", help="attempt budgets and back-offs, as a table")
+    budgets.add_argument("--out", type=Path, default=BUILD / "conformance" / "sweep.csv")
+    budgets.set_defaults(run=_sweep)
+
+    methods = actions.add_parser(
+        "methods", help="maintainers: write the page of what each method may see and keep"
+    )
+    methods.add_argument("--out", type=Path, default=Path("docs/reference/privileges.md"))
+    methods.set_defaults(run=_methods)
 
     again = commands.add_parser(
         "reconstruct",
@@ -76,7 +107,9 @@ def add_commands(commands: Commands) -> None:
     )
     again.add_argument("log", nargs="+", type=Path, help="shards: .jsonl.zst or .jsonl")
     again.add_argument("--verdicts", type=Path, help="write the verdicts into this folder, one file a shard")
-    again.add_argument("--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree")
+    again.add_argument(
+        "--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree"
+    )
     again.set_defaults(run=_reconstruct)
 
     index = commands.add_parser("heads", help="write the sorted index of the chains' heads")
@@ -137,7 +170,13 @@ def _replay(models: dict[str, ModelConfig], split: str) -> dict[str, Backend]:
 def _shown(
     name: str, runs: Iterator[tuple[ArmRun, PairRow | None]], arms: int
 ) -> Iterator[tuple[ArmRun, PairRow | None]]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task(name, total=arms)
         for run in runs:
@@ -153,9 +192,38 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _conformance(arguments: argparse.Namespace) -> int:
-    verdicts = corpus(load_workflows(WORKFLOWS), read_tools())
+    workflows, tools = load_workflows(WORKFLOWS), read_tools()
+    verdicts, pairs = corpus(workflows, tools)
     write_bytes(arguments.out, b"".join(canonical(verdict) + b"\n" for verdict in verdicts))
-    print(f"{len(verdicts)} verdicts of scripted agents")
+    cells = compare(verdicts, workflows, tools, read_rules())
+    write_bytes(arguments.out.parent / "cells.csv", cells_csv(cells))
+    write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
+    write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))
+    write_bytes(arguments.out.parent / "classes.csv", classes_csv(workflows, tools))
+    wrong = [cell for cell in cells if cell.expected != cell.found]
+    for cell in wrong:
+        print(
+            f"{cell.workflow} {cell.boundary} {cell.method}: expected {cell.expected or 'nothing'}, found {cell.found}"
+        )
+    print(
+        f"{sum(pair.equal for pair in pairs)}/{len(pairs)} pairs are equal up to the fault, or with the method on"
+    )
+    print(
+        f"{len(verdicts)} verdicts of scripted agents; {len(cells) - len(wrong)}/{len(cells)} gold arms as expected"
+    )
+    return 1 if wrong else 0
+
+
+def _sweep(arguments: argparse.Namespace) -> int:
+    points = list(sweep(load_workflows(WORKFLOWS), read_tools()))
+    write_bytes(arguments.out, sweep_csv(points))
+    print(f"{len(points)} points over {points[0].arms} workflows written to {arguments.out}")
+    return 0
+
+
+def _methods(arguments: argparse.Namespace) -> int:
+    write_bytes(arguments.out, privileges_page().encode())
+    print(f"written to {arguments.out}")
     return 0
 
 
@@ -168,7 +236,10 @@ def _reconstruct(arguments: argparse.Namespace) -> int:
             raise UndolabError(f"{log} is not a file; name wire logs such as build/wire/RB-DB-005.jsonl.zst")
         name = log.name.split(".")[0]
         live, ledger = (
-            (arguments.against / "trials" / f"{name}.jsonl", arguments.against / "ledger" / f"{name}.jsonl.zst")
+            (
+                arguments.against / "trials" / f"{name}.jsonl",
+                arguments.against / "ledger" / f"{name}.jsonl.zst",
+            )
             if arguments.against
             else (None, None)
         )
@@ -199,4 +270,3 @@ def _summary(log: Path, verdicts: list[Verdict], problems: int) -> str:
         f"{log.name}: {len(verdicts)} arms, {commits} commits, {duplicates} arms with harmful duplicates, "
         f"{lost} with losses, {eor}, {problems} problems"
     )
-

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from undolab.model.calls import Call
-from undolab.model.fault import FaultPlan
+from undolab.model.fault import Boundary, FaultPlan
 from undolab.model.match import holds
 
 
@@ -16,17 +16,29 @@ class Schedule:
         self._met = [0] * len(plans)
         self._open = set(range(len(plans)))
 
-    def due(self, call: Call) -> int | None:
+    def due(self, call: Call, *, first: bool) -> int | None:
         """Count the call and return the index of the fault that fires on it, or None.
 
-        Only the first attempt of a call that the agent made is counted, so retries below the agent move no target.
+        Only the first attempt of a call that the agent made is counted, so retries below the agent move no target. A fault
+        DURING_COMPENSATION aims at the calls that a method makes to take something back.
         """
         fired = None
         for index in sorted(self._open):
             plan = self._plans[index]
-            if plan.tool == call.tool and holds(plan.match, call.arguments):
+            if _counts(plan, call, first=first) and aims(plan, call):
                 self._met[index] += 1
                 if fired is None and self._met[index] == plan.nth:
                     self._open.discard(index)
                     fired = index
         return fired
+
+
+def aims(plan: FaultPlan, call: Call) -> bool:
+    """Return True if tool and arguments of the call are those that the plan names."""
+    return plan.tool == call.tool and holds(plan.match, call.arguments)
+
+
+def _counts(plan: FaultPlan, call: Call, *, first: bool) -> bool:
+    if plan.boundary is Boundary.DURING_COMPENSATION:
+        return call.origin == "method"
+    return first and call.origin == "agent"

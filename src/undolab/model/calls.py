@@ -39,11 +39,25 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
     phase: Phase
     output: dict[str, Any]
-    """ok: the result. fail: `{"code", "message"}`. unknown: `LOST` for every boundary, to the byte."""
+    """ok: the result. fail: `{"code", "message"}`. unknown: `LOST` for every boundary, to the byte; after a
+    death of the agent's own process `INTERRUPTED`."""
 
 
-LOST: dict[str, Any] = {"code": "connection_lost", "message": "connection lost before a response was received"}
+LOST: dict[str, Any] = {
+    "code": "connection_lost",
+    "message": "connection lost before a response was received",
+}
 """The visible error of an unknown outcome. It must not depend on whether the call committed."""
+
+
+INTERRUPTED: dict[str, Any] = {"code": "interrupted", "message": "interrupted, outcome unknown"}
+"""What an agent that resumes after its process died is told of the call that was running, where it is told anything."""
+
+REFUSED: dict[str, Any] = {
+    "code": "unavailable",
+    "message": "the service does not take this request, now or later",
+}
+"""The answer of a service that refuses a step for good."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ def _plain(value: Any) -> bool:
         return bool(value.isascii() or max(value) <= "\uffff")
     if kind is int:
         return bool(-_SAFE_INTEGER <= value <= _SAFE_INTEGER)
-    if kind is bool or value is None:
+    if kind is bool or value is None or value is msgspec.UNSET:
         return True
     if kind is dict:
         for key, item in value.items():  # noqa: SIM110 - a generator takes twice as long
@@ -39,13 +39,16 @@ def _plain(value: Any) -> bool:
                 return False
         return True
     if kind is list or kind is tuple:
-        for item in value:  # noqa: SIM110 - as above
+        for item in value:  # noqa: SIM110 - a generator takes twice as long
             if not _plain(item):
                 return False
         return True
     if isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:  # noqa: SIM110 - as above
-            if not _plain(getattr(value, name)):
+        for name in value.__struct_fields__:
+            item = getattr(value, name)
+            if item is None or (type(item) is str and item.isascii()):
+                continue
+            if not _plain(item):
                 return False
         return True
     return isinstance(value, str)
@@ -69,3 +72,10 @@ def bytes_digest(data: bytes) -> str:
 def call_seed(trial_seed: int, turn: int) -> int:
     """Return the sampling seed of one model call: 31 bits of SHA-256 over the trial seed and the turn."""
     return int.from_bytes(hashlib.sha256(f"{trial_seed}:{turn}".encode()).digest()[:4], "big") >> 1
+
+
+def resumed_seed(trial_seed: int, resume: int) -> int:
+    """Return the trial seed of an agent whose process has died `resume` times: its own where it never has."""
+    if not resume:
+        return trial_seed
+    return int.from_bytes(hashlib.sha256(f"{trial_seed}:resume:{resume}".encode()).digest()[:4], "big") >> 1

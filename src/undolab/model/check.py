@@ -1,5 +1,6 @@
 """Checks that the parts of a workflow agree with each other and with the tools, beyond what its types can say."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -7,9 +8,10 @@ from typing import TypeAlias
 from undolab.model.errors import UndolabError
 from undolab.model.match import holds
 from undolab.model.schema import UnknownKeywordError, pointer, problems
-from undolab.model.tools import ToolSpec
+from undolab.model.tools import Reversibility, ToolSpec
 from undolab.model.workflow import Scenario, Step, Workflow
 
+_PLACEHOLDER = re.compile(r"-?\{([\w.]+)\}")
 Found: TypeAlias = list[tuple[str, str]]
 """Problems as (JSON pointer, text)."""
 
@@ -31,12 +33,16 @@ def check_tools(tools: Mapping[str, ToolSpec]) -> Found:
         if tool.writes and tool.reversibility is None:
             found.append((f"{here}/reversibility", "is missing: the tool writes"))
         if not tool.writes and (
-            tool.reversibility or tool.observe or tool.idempotency_key or tool.sub_writes != 1
+            tool.reversibility or tool.observe or tool.inverse or tool.idempotency_key or tool.sub_writes != 1
         ):
             found.append(
-                (here, "only reads, so it has no reversibility, observe, idempotency_key or sub_writes")
+                (
+                    here,
+                    "only reads, so it has no reversibility, observe, inverse, idempotency_key or sub_writes",
+                )
             )
         found += _observer(tool, tools, here)
+        found += _inverse(tool, tools, here)
     return found
 
 
@@ -55,6 +61,29 @@ def _observer(tool: ToolSpec, tools: Mapping[str, ToolSpec], here: str) -> Found
         return [(f"{at}/field", f"is missing: rule {observe.rule} needs it")]
     if observe.rule == "added" and observe.by is None:
         return [(f"{at}/by", "is missing: rule added needs it")]
+    return []
+
+
+def _inverse(tool: ToolSpec, tools: Mapping[str, ToolSpec], here: str) -> Found:
+    inverse = tool.inverse
+    if inverse is None:
+        return []
+    at = f"{here}/inverse"
+    if tool.reversibility is Reversibility.IRREVERSIBLE:
+        return [(at, "stands at a tool whose effect is IRREVERSIBLE")]
+    target = tools.get(inverse.tool)
+    if target is None or not target.writes:
+        return [(f"{at}/tool", f"{inverse.tool} does not write")]
+    wanted = set(target.parameters.get("required", ()))
+    if wanted != inverse.arguments.keys():
+        return [(f"{at}/arguments", f"must give {', '.join(sorted(wanted))}")]
+    names = [_PLACEHOLDER.fullmatch(value) for value in inverse.arguments.values() if isinstance(value, str)]
+    for name in (match[1] for match in names if match):
+        source = name.partition(".")[0]
+        if source == "before" and tool.observe is None:
+            return [(f"{at}/arguments", f"{name} needs observe")]
+        if source not in ("output", "before") and name not in tool.parameters.get("properties", {}):
+            return [(f"{at}/arguments", f"{name} is no argument of {tool.name}")]
     return []
 
 

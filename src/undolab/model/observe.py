@@ -6,7 +6,7 @@ from typing import Any
 
 from undolab.model.calls import Phase, Reply
 from undolab.model.match import holds, same_value
-from undolab.model.tools import Observe
+from undolab.model.tools import Inverse, Observe
 
 
 class Seen(Enum):
@@ -46,6 +46,30 @@ def fill(template: Any, arguments: Mapping[str, Any]) -> Any:
     return template
 
 
+def inverse_call(
+    inverse: Inverse,
+    arguments: Mapping[str, Any],
+    output: Mapping[str, Any] | None,
+    before: Mapping[str, Any] | None,
+) -> dict[str, Any] | None:
+    """Return the arguments of the call that takes a write back, or None where it needs something that is not at hand.
+
+    Args:
+        inverse: of the write's tool.
+        arguments: of the write.
+        output: its answer; None where there was none.
+        before: what the observer's reader answered before the write; None where no such read was taken or it failed.
+    """
+    known = dict(arguments)
+    for source, members in (("output", output), ("before", before)):
+        known |= {f"{source}.{name}": value for name, value in (members or {}).items()}
+    try:
+        filled: dict[str, Any] = fill(inverse.arguments, known)
+    except KeyError:
+        return None
+    return filled
+
+
 def seen(observe: Observe, arguments: Mapping[str, Any], before: Reply | None, after: Reply) -> Seen:
     """Decide from the read before the call and the read after it whether the write took effect.
 
@@ -56,6 +80,7 @@ def seen(observe: Observe, arguments: Mapping[str, Any], before: Reply | None, a
         return Seen.UNKNOWABLE
     try:
         wanted, step = fill(observe.fields, arguments), fill(observe.by, arguments)
+        partial = fill(observe.partial, arguments)
     except (KeyError, TypeError):
         return Seen.UNKNOWABLE
     missing = after.phase is Phase.FAIL and after.output.get("code") == "not_found"
@@ -71,7 +96,7 @@ def seen(observe: Observe, arguments: Mapping[str, Any], before: Reply | None, a
         case "added":
             return _added(observe, step, before, after)
         case "listed":
-            return _listed(observe, wanted, before, after)
+            return _listed(observe, wanted, partial, before, after)
 
 
 def _either(present: bool, absent: bool) -> Seen:
@@ -81,7 +106,9 @@ def _either(present: bool, absent: bool) -> Seen:
 
 
 def _has(reply: Reply, wanted: Mapping[str, Any]) -> bool:
-    return reply.phase is Phase.OK and all(same_value(value, at(reply.output, path)) for path, value in wanted.items())
+    return reply.phase is Phase.OK and all(
+        same_value(value, at(reply.output, path)) for path, value in wanted.items()
+    )
 
 
 def _set(wanted: Mapping[str, Any], before: Reply | None, after: Reply) -> Seen:
@@ -100,10 +127,18 @@ def _added(observe: Observe, step: Any, before: Reply | None, after: Reply) -> S
     return _either(new == old + step, new == old)
 
 
-def _listed(observe: Observe, wanted: Mapping[str, Any], before: Reply | None, after: Reply) -> Seen:
+def _listed(
+    observe: Observe,
+    wanted: Mapping[str, Any],
+    partial: Mapping[str, Any],
+    before: Reply | None,
+    after: Reply,
+) -> Seen:
     if before is None or before.phase is not Phase.OK or after.phase is not Phase.OK:
         return Seen.UNKNOWABLE
     old, new = (_count(reply, observe.field, wanted) for reply in (before, after))
+    if partial and _count(before, observe.field, partial) < _count(after, observe.field, partial):
+        return Seen.UNKNOWABLE
     return _either(new == old + 1, new == old)
 
 

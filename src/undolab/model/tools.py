@@ -45,6 +45,22 @@ class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """For `added`: the signed step, an integer."""
     fields: dict[str, Any] = {}
     """Wanted values: path in the output (or in an item, for `listed`) to value."""
+    partial: dict[str, Any] = {}
+    """For `listed`: values of an item that stands for half a call; where such items grew, the effect is neither there nor not."""
+
+
+class Inverse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a public tool takes a committed write back.
+
+    A value in `arguments` is a constant or one placeholder: `{name}` is the write's argument, `-{name}` its negative,
+    `{output.name}` a member of the write's answer, `{before.name}` a member of what the observer's reader answered before the
+    write. Without the answer, or without that read, there is no such call: see `undolab.model.observe.inverse_call`.
+    """
+
+    tool: str
+    """The tool to call."""
+    arguments: dict[str, Any]
+    """Its arguments."""
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,6 +82,8 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """None: no public reader shows the effect."""
     reversibility: Reversibility | None = None
     """None for readers."""
+    inverse: Inverse | None = None
+    """How the effect is taken back; None where no public tool can."""
     sub_writes: int = 1
     """How many separately committed writes the tool is made of; more than one: composite by nature."""
 

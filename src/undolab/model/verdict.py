@@ -1,6 +1,7 @@
 """Verdicts: what the judge says of one arm."""
 
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
@@ -68,3 +69,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     failure: FailureClass
     turns: int
     failed_predicates: list[str] = []
+
+    @property
+    def outcome(self) -> Literal["pass", "fail", "unknown"]:
+        """The verdict in three values: fail beats unknown beats pass.
+
+        Unknown is what passed although its fault has no witness: nobody knows what it was that passed.
+        """
+        if not self.passed:
+            return "fail"
+        return "unknown" if self.exposure is Exposure.INVALID_INJECTION else "pass"

@@ -1,6 +1,6 @@
 """The lines of the wire log. One log an arm, one chain a log; the judge needs nothing else but the fixture."""
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -27,9 +27,7 @@ class ArmId(msgspec.Struct, frozen=True, kw_only=True):
 
     def name(self) -> str:
         """Return the sortable name `workflow/model/framework/boundary/method/seed/arm`."""
-        return (
-            f"{self.workflow}/{self.model}/{self.framework}/{self.boundary}/{self.method}/{self.seed}/{self.arm}"
-        )
+        return f"{self.workflow}/{self.model}/{self.framework}/{self.boundary}/{self.method}/{self.seed}/{self.arm}"
 
 
 class ArmStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="start", omit_defaults=True):
@@ -50,7 +48,9 @@ class ArmStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=
     faults: list[FaultPlan] = []
 
 
-class WireEffectEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="event", omit_defaults=True):
+class WireEffectEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="event", omit_defaults=True
+):
     """One end of one attempt, as the proxy between agent and world saw it."""
 
     seq: int
@@ -78,9 +78,38 @@ class WireEffectEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind
     output: dict[str, Any] | None = None
     """What the world answered, delivered or not; None on invoke and where nothing ran."""
     replay_of: str | None = None
+    parts: int | None = None
+    """How many parts of the call were committed when the service died; 0: it was still running. None: it ran to its end or
+    not at all."""
 
 
-class FaultEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="fault", omit_defaults=True):
+class WorldEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="world", omit_defaults=True
+):
+    """Something that the service did while nobody waited for it: no caller hears of it."""
+
+    seq: int
+    prev: str
+    cause: Literal["late", "finish", "redelivery", "third_party"]
+    """late: a request that was held up ran. finish: a running call came to its end. redelivery: the transport delivered a
+    request again. third_party: somebody else wrote."""
+    fault: int
+    """Index in the arm's schedule of the fault that brought it about."""
+    attempt: str
+    """The attempt that ran; with a trailing `d` for a second delivery, `x` for somebody else's call."""
+    tool_name: str
+    arguments: dict[str, Any]
+    at_ms: int
+    output: dict[str, Any]
+    key: str | None = None
+    target: list[str] = []
+    effects: list[Effect] = []
+    replay_of: str | None = None
+
+
+class FaultEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="fault", omit_defaults=True
+):
     """One stage in the life of a fault."""
 
     seq: int
@@ -88,7 +117,8 @@ class FaultEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", ta
     fault: int
     """Index in the arm's schedule."""
     stage: str
-    """`armed`, `injected`, `witnessed` or `released`; `scheduled` is the start line."""
+    """`armed`, `injected`, `sustained` (a further attempt met the fault), `witnessed` or `released`; `scheduled` is the start
+    line."""
     attempt: str
     detail: dict[str, Any] = {}
 
@@ -107,9 +137,13 @@ class TurnEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     """Why no call came of it: invalid JSON, an unknown tool, bad arguments, truncation."""
     record: str = ""
     """Key and ordinal of the model record, `<key>#<ordinal>`; empty for scripts."""
+    resume: int = 0
+    """How often the agent's process had died before. A resumed agent that is told nothing does its last turn again."""
 
 
-class ReportEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="report", omit_defaults=True):
+class ReportEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="report", omit_defaults=True
+):
     """Last line: how the agent ended."""
 
     seq: int
@@ -122,4 +156,4 @@ class ReportEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", t
     """Digest of the final snapshot."""
 
 
-WireLine: TypeAlias = ArmStart | WireEffectEvent | FaultEvent | TurnEvent | ReportEvent
+WireLine: TypeAlias = ArmStart | WireEffectEvent | WorldEvent | FaultEvent | TurnEvent | ReportEvent

@@ -1,10 +1,10 @@
 """Replays the attempts of a log on the fold, one line at a time, and names what the fold does not agree with."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from undolab.model.calls import LedgerRow, Outcome, Phase
+from undolab.model.calls import REFUSED, LedgerRow, Outcome, Phase
 from undolab.model.tools import ToolSpec
-from undolab.model.wire import WireEffectEvent
+from undolab.model.wire import WireEffectEvent, WorldEvent
 from undolab.model.workflow import State
 from undolab.oracle.fold import Fold
 
@@ -14,8 +14,9 @@ _NOTHING = Outcome(ok=False, output={})
 class Replay:
     """The fold of one arm and the attempts that are still open."""
 
-    def __init__(self, tools: Mapping[str, ToolSpec], fold: Fold) -> None:
-        """Start with a fold of the fixture."""
+    def __init__(self, tools: Mapping[str, ToolSpec], fold: Fold, refused: Collection[str] = ()) -> None:
+        """Start with a fold of the fixture; `refused` are the attempts that the service never saw."""
+        self._refused = refused
         self._tools = tools
         self._fold = fold
         self._open: dict[str, WireEffectEvent] = {}
@@ -50,6 +51,23 @@ class Replay:
             return problems + self._invoke(event)
         return problems + self._complete(event)
 
+    def happen(self, event: WorldEvent) -> list[str]:
+        """Take something that the service did by itself and return what is wrong with it."""
+        if event.tool_name not in self._tools:
+            return [f"there is no tool {event.tool_name} in this workflow"]
+        problems = []
+        if event.at_ms < self._clock:
+            problems.append(f"the clock runs back from {self._clock} to {event.at_ms} ms")
+        self._clock = event.at_ms
+        run = self._fold.finish if event.cause == "finish" else self._fold.apply
+        outcome = run(event.tool_name, event.arguments, event.key, attempt=event.attempt)
+        self._commit(event, outcome)
+        if event.output != outcome.output:
+            problems.append(f"output differs from the fold's: {event.output} against {outcome.output}")
+        if event.replay_of != outcome.replay_of:
+            problems.append(f"replay_of is {event.replay_of}, the fold's is {outcome.replay_of}")
+        return problems + _effect_problems(event, outcome)
+
     def _invoke(self, event: WireEffectEvent) -> list[str]:
         problems = []
         number = self._calls[event.tool_name] = self._calls.get(event.tool_name, 0) + 1
@@ -59,7 +77,7 @@ class Replay:
             problems.append(f"attempt {event.attempt} begins twice")
         if event.committed_externally or event.acknowledged_to_agent or event.effects or event.target:
             problems.append("an invoke can neither commit nor be acknowledged")
-        if event.output is not None or event.replay_of is not None:
+        if event.output is not None or event.replay_of is not None or event.parts is not None:
             problems.append("an invoke has no output")
         self._seen.add(event.attempt)
         self._open[event.attempt] = event
@@ -74,13 +92,26 @@ class Replay:
             for field in ("tool_name", "arguments", "key", "origin", "call_index")
             if getattr(event, field) != getattr(invoke, field)
         ]
-        outcome = self._run(event) if event.output is not None else _NOTHING
+        outcome = self._run(event)
         problems += _answer_problems(event, outcome)
-        problems += _effect_problems(event, outcome)
-        return problems
+        if event.committed_externally != bool(outcome.effects):
+            problems.append(
+                f"committed_externally is {event.committed_externally}, the fold finds {len(outcome.effects)} effects"
+            )
+        return problems + _effect_problems(event, outcome)
 
     def _run(self, event: WireEffectEvent) -> Outcome:
-        outcome = self._fold.apply(event.tool_name, event.arguments, event.key, attempt=event.attempt)
+        if event.attempt in self._refused:
+            return Outcome(ok=False, output=REFUSED)
+        if event.output is None and event.parts is None:
+            return _NOTHING
+        outcome = self._fold.apply(
+            event.tool_name, event.arguments, event.key, attempt=event.attempt, stop_after=event.parts
+        )
+        self._commit(event, outcome)
+        return outcome
+
+    def _commit(self, event: WireEffectEvent | WorldEvent, outcome: Outcome) -> None:
         for effect in outcome.effects:
             self.commits.append(
                 LedgerRow(
@@ -92,7 +123,6 @@ class Replay:
                     key=event.key if self._tools[event.tool_name].idempotency_key else None,
                 )
             )
-        return outcome
 
 
 def _answer_problems(event: WireEffectEvent, outcome: Outcome) -> list[str]:
@@ -104,6 +134,10 @@ def _answer_problems(event: WireEffectEvent, outcome: Outcome) -> list[str]:
             problems.append(
                 f"phase is {event.phase}, the fold's call {'succeeds' if outcome.ok else 'fails'}"
             )
+    if event.parts is not None and outcome.output:
+        problems.append(
+            f"the call ended after {event.parts} parts, the fold's has an answer: {outcome.output}"
+        )
     if event.output is not None and event.output != outcome.output:
         problems.append(f"output differs from the fold's: {event.output} against {outcome.output}")
     if event.acknowledged_to_agent is (event.phase is Phase.UNKNOWN):
@@ -113,12 +147,8 @@ def _answer_problems(event: WireEffectEvent, outcome: Outcome) -> list[str]:
     return problems
 
 
-def _effect_problems(event: WireEffectEvent, outcome: Outcome) -> list[str]:
+def _effect_problems(event: WireEffectEvent | WorldEvent, outcome: Outcome) -> list[str]:
     problems = []
-    if event.committed_externally != bool(outcome.effects):
-        problems.append(
-            f"committed_externally is {event.committed_externally}, the fold finds {len(outcome.effects)} effects"
-        )
     if event.effects != outcome.effects:
         problems.append(f"effects differ from the fold's: {_words(event)} against {_words(outcome)}")
     if event.target != [effect.entity for effect in outcome.effects]:
@@ -126,5 +156,5 @@ def _effect_problems(event: WireEffectEvent, outcome: Outcome) -> list[str]:
     return problems
 
 
-def _words(holder: WireEffectEvent | Outcome) -> str:
+def _words(holder: WireEffectEvent | WorldEvent | Outcome) -> str:
     return ", ".join(f"{e.id} {e.op} {e.entity} {e.before}->{e.after}" for e in holder.effects) or "none"

@@ -1,14 +1,15 @@
 """Which committed calls are the required effects, and what the others are: every call gets exactly one role."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from undolab.model.calls import LedgerRow
-from undolab.model.match import holds
+from undolab.model.match import holds, same_value
 from undolab.model.workflow import ForbiddenEffect, RequiredEffect
 
 
@@ -25,6 +26,15 @@ class Role(StrEnum):
     """Matches nothing, and changed something."""
     IDLE = "idle"
     """Matches nothing, and changed nothing."""
+    HALF = "half"
+    """Matches a required effect, but only some of its parts were committed, and nothing completed or took it back."""
+    COMPLETION = "completion"
+    """Only some of its parts were committed, and a later call of the same kind left them and did the rest: the two are one, and
+    the later one has the role of both."""
+    UNDONE = "undone"
+    """A method took it back."""
+    UNDO = "undo"
+    """A method's call that took another one back."""
 
 
 class CommittedCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +48,8 @@ class CommittedCall(msgspec.Struct, frozen=True, kw_only=True):
     entities: list[str]
     changed: bool
     """False if every effect left its entity as it was."""
+    kept: int = 0
+    """How many of its first effects left their entity as it was."""
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,23 +81,51 @@ def committed_calls(rows: Sequence[LedgerRow]) -> list[CommittedCall]:
             arguments=group[0].arguments,
             entities=[row.effect.entity for row in group],
             changed=any(row.effect.before != row.effect.after for row in group),
+            kept=next(
+                (n for n, row in enumerate(group) if row.effect.before != row.effect.after), len(group)
+            ),
         )
         for attempt, group in groups.items()
     ]
 
 
 def account(
-    required: Sequence[RequiredEffect], forbidden: Sequence[ForbiddenEffect], rows: Sequence[LedgerRow]
+    required: Sequence[RequiredEffect],
+    forbidden: Sequence[ForbiddenEffect],
+    rows: Sequence[LedgerRow],
+    half: Collection[str] = (),
+    undone: Mapping[str, str] = MappingProxyType({}),
 ) -> Account:
-    """Give every committed call its role."""
+    """Give every committed call its role.
+
+    Args:
+        required: the effects that the task wants.
+        forbidden: the effects that it must not have.
+        rows: what was committed.
+        half: attempts of which only some parts were committed.
+        undone: each undo call, as attempt, with the attempt that it took back.
+    """
     calls = committed_calls(rows)
-    candidates = [[n for n, call in enumerate(calls) if _matches(effect, call)] for effect in required]
+    settled = _settled(calls, half, undone)
+    candidates = [
+        [n for n, call in enumerate(calls) if settled[n] is None and _matches(effect, call)]
+        for effect in required
+    ]
     owner = _assign([(effect.min, effect.max) for effect in required], candidates, len(calls))
-    matching = {call for calls_of_effect in candidates for call in calls_of_effect}
+    matching = {
+        n
+        for n, call in enumerate(calls)
+        if any((_aims if settled[n] is Role.HALF else _matches)(effect, call) for effect in required)
+    }
     counts = [owner.count(index) for index in range(len(required))]
     return Account(
         calls=calls,
-        roles=[_role(call, n in matching, owner[n], forbidden) for n, call in enumerate(calls)],
+        roles=[
+            _role(call, n in matching, owner[n], forbidden)
+            if role is None or (role is Role.HALF and n not in matching)
+            else role
+            for n, (call, role) in enumerate(zip(calls, settled, strict=True))
+        ],
         missing=[effect.id for effect, count in zip(required, counts, strict=True) if count < effect.min],
         first={
             effect.id: calls[owner.index(index)].seq for index, effect in enumerate(required) if counts[index]
@@ -93,12 +133,45 @@ def account(
     )
 
 
+def _settled(
+    calls: Sequence[CommittedCall], half: Collection[str], undone: Mapping[str, str]
+) -> list[Role | None]:
+    """Return the role of each call that is not one whole call for itself, None for the others.
+
+    A half call that a later whole one of the same tool and arguments completes, without touching the parts that stood, is one
+    call with it; the later one stands for both. If the later one did those parts again, the half call is a harmful duplicate.
+    """
+    roles: list[Role | None] = [None] * len(calls)
+    taken = set(undone.values())
+    for n, call in enumerate(calls):
+        if call.attempt in undone:
+            roles[n] = Role.UNDO
+        elif call.attempt in taken:
+            roles[n] = Role.UNDONE
+        elif call.attempt in half:
+            again = next(
+                (one for one in calls[n + 1 :] if one.attempt not in half and _same(call, one)), None
+            )
+            if again is None:
+                roles[n] = Role.HALF
+            else:
+                roles[n] = Role.COMPLETION if again.kept >= len(call.entities) else Role.DUPLICATE
+    return roles
+
+
+def _same(a: CommittedCall, b: CommittedCall) -> bool:
+    return a.tool == b.tool and same_value(a.arguments, b.arguments)
+
+
 def _matches(effect: RequiredEffect, call: CommittedCall) -> bool:
-    return (
-        effect.tool == call.tool
-        and any(entity == effect.entity or fnmatchcase(entity, effect.entity) for entity in call.entities)
-        and holds(effect.arguments, call.arguments)
+    return _aims(effect, call) and any(
+        entity == effect.entity or fnmatchcase(entity, effect.entity) for entity in call.entities
     )
+
+
+def _aims(effect: RequiredEffect, call: CommittedCall) -> bool:
+    """Return True if the call was to make the effect, whether or not it came to the entity that counts."""
+    return effect.tool == call.tool and holds(effect.arguments, call.arguments)
 
 
 def _role(
@@ -106,6 +179,8 @@ def _role(
 ) -> Role:
     if owner is not None:
         return Role.REQUIRED
+    if call.attempt.endswith("m") and not call.changed:
+        return Role.IDLE
     if matching:
         return Role.DUPLICATE if call.changed else Role.REPEAT
     for rule in forbidden:

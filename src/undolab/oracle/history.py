@@ -6,7 +6,16 @@ import msgspec
 
 from undolab.model.calls import Phase
 from undolab.model.errors import UndolabError
-from undolab.model.wire import ArmStart, FaultEvent, ReportEvent, TurnEvent, WireEffectEvent, WireLine
+from undolab.model.fault import Boundary
+from undolab.model.wire import (
+    ArmStart,
+    FaultEvent,
+    ReportEvent,
+    TurnEvent,
+    WireEffectEvent,
+    WireLine,
+    WorldEvent,
+)
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +26,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     faults: list[FaultEvent]
     turns: list[TurnEvent]
     report: ReportEvent
+    world: list[WorldEvent] = []
+    """What the service did while nobody waited for it."""
 
     def completion(self, attempt: str) -> WireEffectEvent | None:
         """Return how the attempt ended, or None if the log does not say."""
@@ -24,6 +35,21 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
             if event.attempt == attempt and event.phase is not Phase.INVOKE:
                 return event
         return None
+
+    def happenings(self) -> list[WireEffectEvent | WorldEvent]:
+        """Return both ends of every attempt and what else the service did, in the order of the log."""
+        return sorted([*self.events, *self.world], key=lambda event: event.seq)
+
+    def refused(self) -> set[str]:
+        """Return the attempts that met a step which is refused for good: the service never saw them."""
+        plans = self.start.faults
+        return {
+            event.attempt
+            for event in self.faults
+            if event.stage in ("injected", "sustained")
+            and 0 <= event.fault < len(plans)
+            and plans[event.fault].boundary is Boundary.STEP_REFUSED
+        }
 
 
 def history(lines: Sequence[WireLine]) -> History:
@@ -46,4 +72,5 @@ def history(lines: Sequence[WireLine]) -> History:
         faults=[line for line in lines if isinstance(line, FaultEvent)],
         turns=[line for line in lines if isinstance(line, TurnEvent)],
         report=report,
+        world=[line for line in lines if isinstance(line, WorldEvent)],
     )

@@ -15,6 +15,7 @@ from undolab.oracle.order import order_holds
 from undolab.oracle.predicates import failed_predicates
 from undolab.oracle.resend import unsafe_resends
 from undolab.oracle.truth import truthful
+from undolab.oracle.undone import half_done, taken_back
 
 
 def judge(
@@ -37,7 +38,8 @@ def judge(
         UndolabError: the log has no start line or no report line.
     """
     log = history(lines)
-    found = account(workflow.effects, workflow.forbidden, commits)
+    undone = taken_back(log, tools, commits)
+    found = account(workflow.effects, workflow.forbidden, commits, half_done(log), undone)
     broken = failed_predicates(workflow.goal, state)
     exposed = exposure(log, {row.attempt for row in commits})
     ordered = order_holds(workflow.order, found.first)
@@ -53,7 +55,7 @@ def judge(
         order=ordered,
         passed=not broken and effects and ordered,
         physical=sum(event.phase is Phase.INVOKE and event.op_type is not Op.READ for event in log.events),
-        committed=len(found.calls),
+        committed=sum(not call.attempt.endswith("x") for call in found.calls),
         harmful_duplicates=harmful,
         harmless_repeats=harmless,
         replays=sum(event.replay_of is not None for event in log.events),

@@ -12,11 +12,13 @@ import msgspec
 from undolab.model.calls import LedgerRow
 from undolab.model.canon import digest
 from undolab.model.errors import UndolabError
+from undolab.model.play import tools_in_play
 from undolab.model.tools import ToolSpec
 from undolab.model.verdict import Verdict
-from undolab.model.wire import WireLine
+from undolab.model.wire import WireLine, WorldEvent
 from undolab.model.workflow import Workflow
 from undolab.oracle.attempts import Replay
+from undolab.oracle.exposure import DEATHS
 from undolab.oracle.fold import Fold
 from undolab.oracle.history import History, history
 from undolab.oracle.judge import judge
@@ -51,13 +53,14 @@ def reconstruct(
         return Reconstruction(verdict=None, problems=[str(error)])
     arm = log.start.arm.name()
     problems = [f"{arm}: {problem}" for problem in chain_problems(lines)]
-    allowed = {name: tools[name] for name in workflow.tools}
+    allowed = tools_in_play(workflow.tools, tools, log.start.arm.method)
     problems += [
         f"{arm}, seq {log.start.seq}: {problem}" for problem in _start_problems(log, workflow, allowed)
     ]
-    replay = Replay(allowed, Fold(workflow.fixture, allowed, log.start.world_seed))
-    for event in log.events:
-        problems += [f"{arm}, seq {event.seq}: {problem}" for problem in replay.check(event)]
+    replay = Replay(allowed, Fold(workflow.fixture, allowed, log.start.world_seed), log.refused())
+    for event in log.happenings():
+        found = replay.happen(event) if isinstance(event, WorldEvent) else replay.check(event)
+        problems += [f"{arm}, seq {event.seq}: {problem}" for problem in found]
     problems += [f"{arm}, seq {seq}: {problem}" for seq, problem in replay.unfinished()]
     committed = Counter(row.attempt for row in replay.commits)
     problems += [f"{arm}, seq {seq}: {problem}" for seq, problem in stage_problems(log, committed)]
@@ -87,11 +90,21 @@ def _start_problems(log: History, workflow: Workflow, allowed: Mapping[str, Tool
 
 
 def _turn_problems(log: History) -> list[tuple[int, str]]:
-    problems = [
-        (turn.seq, f"turn {turn.turn} stands where turn {number} belongs")
-        for number, turn in enumerate(log.turns, start=1)
-        if turn.turn != number
-    ]
+    problems = []
+    number = resume = 0
+    for turn in log.turns:
+        told = turn.resume == resume or turn.turn == number + 1
+        number += told
+        if turn.turn != number:
+            problems.append((turn.seq, f"turn {turn.turn} stands where turn {number} belongs"))
+        if turn.resume not in (resume, resume + 1):
+            problems.append((turn.seq, f"resume {turn.resume} comes after resume {resume}"))
+        resume = turn.resume
+    deaths = sum(plan.boundary in DEATHS for plan in log.start.faults)
+    if resume > deaths:
+        problems.append(
+            (log.report.seq, f"the agent resumed {resume} times, its schedule has {deaths} deaths")
+        )
     if log.report.turns != len(log.turns):
         problems.append(
             (log.report.seq, f"the report counts {log.report.turns} turns, the log {len(log.turns)}")

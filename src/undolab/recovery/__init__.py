@@ -1,6 +1,7 @@
 """Recovery methods: what stands between an agent and the proxy and answers a lost outcome for it."""
 
-from undolab.recovery.base import Method, Port
+from undolab.recovery.backoff import SCHEDULES, STANDARD, Backoff, Retry
+from undolab.recovery.base import Disk, Method, Port
 from undolab.recovery.registry import METHODS, make_method
 
-__all__ = ["METHODS", "Method", "Port", "make_method"]
+__all__ = ["METHODS", "SCHEDULES", "STANDARD", "Backoff", "Disk", "Method", "Port", "Retry", "make_method"]

@@ -1,4 +1,4 @@
-"""Methods that know only the call itself: none, B0 (naive retry) and B2 (idempotency key)."""
+"""Methods that know only the call itself: none, B0 and B4 (naive retry), B2 and B2-K (idempotency key)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -6,13 +6,14 @@ from typing import ClassVar
 
 import msgspec
 
-from undolab.model.calls import Call, Phase, Reply
+from undolab.model.calls import Call, Reply
 from undolab.model.canon import canonical
 from undolab.model.tools import ToolSpec
-from undolab.recovery.base import ATTEMPTS, Port, back_off
+from undolab.recovery.backoff import STANDARD, Retry
+from undolab.recovery.base import Forgetful, Port, retried, step
 
 
-class NoMethod:
+class NoMethod(Forgetful):
     """The agent sees what happened."""
 
     adds: ClassVar[frozenset[str]] = frozenset()
@@ -26,45 +27,42 @@ class NoMethod:
         return self._port.send(call)
 
 
-class NaiveRetry:
-    """B0: the same request again while the outcome is unknown."""
+class NaiveRetry(Forgetful):
+    """B0: the same request again while the outcome is unknown. B4 is the same with LangGraph's waits."""
 
     adds: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, port: Port) -> None:
+    def __init__(self, port: Port, retry: Retry = STANDARD) -> None:
         """Retry against `port`."""
         self._port = port
+        self._retry = retry
 
     def call(self, call: Call) -> Reply:
-        """Make up to `ATTEMPTS` attempts; an answer, good or bad, ends them."""
-        reply = self._port.send(call)
-        for attempt in range(2, ATTEMPTS + 1):
-            if reply.phase is not Phase.UNKNOWN:
-                break
-            back_off(self._port, attempt)
-            reply = self._port.send(call)
-        return reply
+        """Make as many attempts as the budget has; an answer, good or bad, ends them."""
+        return retried(self._port, call, self._retry)
 
 
-class KeyedRetry:
-    """B2: B0 with an idempotency key on every tool that declares one."""
+class KeyedRetry(Forgetful):
+    """B2: B0 with an idempotency key on every tool that declares one. B2-K: where every tool that writes does."""
 
     adds: ClassVar[frozenset[str]] = frozenset({"key"})
 
-    def __init__(self, port: Port, tools: Mapping[str, ToolSpec], task: str, run: str) -> None:
+    def __init__(
+        self, port: Port, tools: Mapping[str, ToolSpec], task: str, run: str, retry: Retry = STANDARD
+    ) -> None:
         """Make keys for the calls of one run of one task."""
-        self._retry = NaiveRetry(port)
+        self._port = port
         self._tools = tools
         self._task = task
         self._run = run
+        self._retry = retry
 
     def call(self, call: Call) -> Reply:
         """Retry as B0 does, with the same key on each attempt."""
         if self._tools[call.tool].idempotency_key:
             call = msgspec.structs.replace(call, key=self._key(call))
-        return self._retry.call(call)
+        return retried(self._port, call, self._retry)
 
     def _key(self, call: Call) -> str:
-        step = f"{call.turn}.{call.position}"
-        parts = canonical([self._task, self._run, step, call.tool, call.arguments])
+        parts = canonical([self._task, self._run, step(call), call.tool, call.arguments])
         return f"idem_{hashlib.sha256(parts).hexdigest()[:16]}"

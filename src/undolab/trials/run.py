@@ -1,20 +1,18 @@
 """Running the trials of one workflow and checking that each pair is a pair."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
-from undolab.agents.base import Agent
 from undolab.model.config import Study
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Exposure
 from undolab.model.verdict import Verdict
-from undolab.model.wire import ArmId
-from undolab.trials.arm import ArmRun, Task, run_arm
-from undolab.trials.matrix import Trial, fault_plan, trials
+from undolab.trials.arm import ArmRun, MakeAgent, Task, run_arm
+from undolab.trials.matrix import Trial, trials
 from undolab.trials.prefix import Prefix, compare_prefix, visible
-
-MakeAgent = Callable[[Task, ArmId], Agent]
+from undolab.trials.schedule import schedule
 
 
 class PairRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -61,7 +59,10 @@ def run_trial(task: Task, trial: Trial, make_agent: MakeAgent) -> Iterator[tuple
             ),
         )
     for arm in trial.faults:
-        run = run_arm(task, arm, make_agent(task, arm), fault_plan(task.workflow, arm.boundary))
+        plans = schedule(task.workflow, task.catalogue, arm.boundary, arm.method)
+        if plans is None:
+            continue
+        run = run_arm(task, arm, make_agent(task, arm), plans, revive=partial(make_agent, task, arm))
         _refuse_broken_fault(control.verdict, run.verdict)
         prefix = compare_prefix(arm.name(), run.verdict.exposure, control.log.lines, run.log.lines)
         if not prefix.equal:

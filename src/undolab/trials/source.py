@@ -10,8 +10,7 @@ from undolab.model.errors import UndolabError
 from undolab.model.wire import ArmId
 from undolab.models.backend import Backend
 from undolab.models.config import ModelConfig
-from undolab.trials.arm import Task
-from undolab.trials.run import MakeAgent
+from undolab.trials.arm import MakeAgent, Task
 
 SCRIPTED = "scripted:"
 """Prefix of the model name of a scripted agent."""
@@ -28,14 +27,16 @@ def make_agents(models: Mapping[str, ModelConfig], backends: Mapping[str, Backen
     The maker raises `UndolabError` for a model that is not configured or a framework that is not known.
     """
 
-    def make(task: Task, arm: ArmId) -> Agent:
+    def make(task: Task, arm: ArmId, resume: int = 0) -> Agent:
         if arm.model.startswith(SCRIPTED):
             policy = Policy(arm.model.removeprefix(SCRIPTED))
             return ScriptedAgent(task.workflow.plan, task.tools, policy)
         if arm.model not in models:
-            raise UndolabError(f"no model {arm.model!r} in config/models.yaml; it has {', '.join(sorted(models))}")
+            raise UndolabError(
+                f"no model {arm.model!r} in config/models.yaml; it has {', '.join(sorted(models))}"
+            )
         if arm.framework != "F1":
             raise UndolabError(f"no framework {arm.framework!r}; there is F1")
-        return DirectAgent(backends[arm.model], models[arm.model], arm.seed)
+        return DirectAgent(backends[arm.model], models[arm.model], arm.seed, resume)
 
     return make

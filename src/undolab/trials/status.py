@@ -1,6 +1,7 @@
 """What of a study is recorded, and what the rest would cost: found by replaying each arm until a record is missing."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -12,7 +13,8 @@ from undolab.models.config import ModelConfig
 from undolab.models.replay import MissingRecordError, ReplayBackend
 from undolab.models.store import RecordStore
 from undolab.trials.arm import Task, run_arm
-from undolab.trials.matrix import fault_plan, trials
+from undolab.trials.matrix import trials
+from undolab.trials.schedule import schedule
 from undolab.trials.source import make_agents, store_path
 
 _CHARACTERS_A_TOKEN = 3
@@ -54,11 +56,14 @@ def missing(tasks: Sequence[Task], study: Study, models: Mapping[str, ModelConfi
         per_arm = len(task.workflow.plan) + 1
         for trial in trials(task.workflow.id, study):
             for arm in (trial.control, *trial.transparency, *trial.faults):
+                plans = schedule(task.workflow, task.catalogue, arm.boundary, arm.method)
+                if plans is None:
+                    continue
                 arms += 1
                 meter = meters[arm.model]
                 meter.answered = 0
                 try:
-                    run = run_arm(task, arm, make(task, arm), fault_plan(task.workflow, arm.boundary))
+                    run = run_arm(task, arm, make(task, arm), plans, revive=partial(make, task, arm))
                     invalid += run.verdict.exposure is Exposure.INVALID_INJECTION
                 except MissingRecordError:
                     lacking += 1
@@ -90,4 +95,3 @@ class _Meter:
 
 def _meter(model: str, task: Task) -> _Meter:
     return _Meter(ReplayBackend(RecordStore(store_path(model, task.workflow.split))))
-

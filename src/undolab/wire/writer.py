@@ -3,10 +3,25 @@
 from typing import Any
 
 from undolab.model.canon import canonical
-from undolab.model.wire import ArmStart, FaultEvent, ReportEvent, TurnEvent, WireEffectEvent, WireLine
+from undolab.model.wire import (
+    ArmStart,
+    FaultEvent,
+    ReportEvent,
+    TurnEvent,
+    WireEffectEvent,
+    WireLine,
+    WorldEvent,
+)
 from undolab.wire.chain import GENESIS, line_digest
 
-_Appended = type[ArmStart] | type[WireEffectEvent] | type[FaultEvent] | type[TurnEvent] | type[ReportEvent]
+_Appended = (
+    type[ArmStart]
+    | type[WireEffectEvent]
+    | type[WorldEvent]
+    | type[FaultEvent]
+    | type[TurnEvent]
+    | type[ReportEvent]
+)
 
 
 class LogWriter:

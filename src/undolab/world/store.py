@@ -148,6 +148,8 @@ def _fill(db: sqlite3.Connection, table: Table, rows: Sequence[Row]) -> None:
         row = given
         if table is storage.OBJECTS and given.keys() == {"bucket_name", "key", "content"}:
             row = storage.with_digest(given["bucket_name"], given["key"], given["content"])
+        if table is storage.PARTS and given.keys() == {"upload_id", "part_number", "data"}:
+            row = storage.part_with_digest(given["upload_id"], given["part_number"], given["data"])
         problem = table.problem(row)
         if problem is not None:
             raise UndolabError(f"fixture row /{table.name}/{n} does not fit: {problem}")

@@ -47,12 +47,12 @@ class Tx:
         self._seed = seed
         self._call = call
 
-    def find(self, table: Table, *key: str) -> Row | None:
+    def find(self, table: Table, *key: str | int) -> Row | None:
         """Return the row of that primary key, or None."""
         values = self.db.execute(table.select_one, key).fetchone()
         return None if values is None else table.decode(values)
 
-    def get(self, table: Table, *key: str) -> Row:
+    def get(self, table: Table, *key: str | int) -> Row:
         """Return the row of that primary key.
 
         Raises:
@@ -93,7 +93,7 @@ class Tx:
         self.record(f"{table.name}/{table.row_id(values)}", row, new)
         return new
 
-    def remove(self, table: Table, *key: str) -> bool:
+    def remove(self, table: Table, *key: str | int) -> bool:
         """Take a row away, and return whether it was there; the ledger has the removal either way."""
         before = self.find(table, *key)
         self.db.execute(table.delete, key)

@@ -58,7 +58,15 @@ class World:
         self._seed = seed
         self._store = Store(fixture, {spec.domain for spec in tools.values()}, path)
 
-    def call(self, tool: str, arguments: dict[str, Any], *, attempt: str, key: str | None = None) -> Outcome:
+    def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        attempt: str,
+        key: str | None = None,
+        stop_after: int | None = None,
+    ) -> Outcome:
         """Run one request and return what came of it; a refusal changes nothing.
 
         Args:
@@ -66,7 +74,28 @@ class World:
             arguments: as the caller gave them.
             attempt: id of the attempt, for ledger and replays.
             key: idempotency key; a tool that does not honour keys never sees it.
+            stop_after: the service dies once so many parts of the call are committed. The outcome then has their effects, no
+                output, and is not ok; a key stays in flight. 0: it has only begun, see `finish`. A call that is refused, is
+                replayed or has no more parts than that ends as ever.
         """
+        return self._request(tool, arguments, attempt, key, stop_after, running=False)
+
+    def finish(
+        self, tool: str, arguments: dict[str, Any], *, attempt: str, key: str | None = None
+    ) -> Outcome:
+        """Run a request to its end that a call with `stop_after=0` had begun; its key, if it has one, is its own."""
+        return self._request(tool, arguments, attempt, key, None, running=True)
+
+    def _request(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        attempt: str,
+        key: str | None,
+        stop_after: int | None,
+        *,
+        running: bool,
+    ) -> Outcome:
         spec = self._tools.get(tool)
         if spec is None:
             return _refusal("not_found", f"no tool {tool}")
@@ -80,9 +109,10 @@ class World:
         store.begin()
         try:
             if honoured is None:
-                outcome = self._run(tool, arguments, tx)
+                outcome = self._run(tool, arguments, tx, stop_after)
             else:
-                outcome = self._run_once(tool, arguments, tx, honoured, bytes_digest(data), attempt)
+                claim = None if running else (honoured, bytes_digest(data), attempt)
+                outcome = self._run_once(tool, arguments, tx, honoured, claim, stop_after)
         except ToolError as error:
             store.rollback()
             return _refusal(error.code, error.message)
@@ -131,30 +161,48 @@ class World:
         """Give the store back; the world cannot be used after."""
         self._store.close()
 
-    def _run(self, tool: str, arguments: dict[str, Any], tx: Tx) -> Outcome:
+    def _run(self, tool: str, arguments: dict[str, Any], tx: Tx, stop_after: int | None) -> Outcome:
+        if stop_after == 0:
+            return _DIED
         answer = HANDLERS[tool](tx, arguments)
-        output = answer if isinstance(answer, dict) else self._in_parts(answer)
-        return Outcome(ok=True, output=output, effects=tx.effects)
+        output = answer if isinstance(answer, dict) else self._in_parts(answer, stop_after)
+        return Outcome(ok=output is not None, output=output or {}, effects=tx.effects)
 
     def _run_once(
-        self, tool: str, arguments: dict[str, Any], tx: Tx, key: str, fingerprint: str, attempt: str
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        tx: Tx,
+        key: str,
+        claim: tuple[str, str, str] | None,
+        stop_after: int | None,
     ) -> Outcome:
-        stored = keys.look_up(self._store.db, tool, key, fingerprint)
-        if stored is not None:
-            return stored
-        keys.claim(self._store.db, tool, key, fingerprint, attempt)
-        outcome = self._run(tool, arguments, tx)
-        keys.settle(self._store.db, tool, key, outcome)
+        """Run a call under its key; `claim` is key, fingerprint and attempt, None for a call that runs and holds the key."""
+        if claim is not None:
+            stored = keys.look_up(self._store.db, tool, *claim[:2])
+            if stored is not None:
+                return stored
+            keys.claim(self._store.db, tool, *claim)
+        outcome = self._run(tool, arguments, tx, stop_after)
+        if outcome.ok:
+            keys.settle(self._store.db, tool, key, outcome)
         return outcome
 
-    def _in_parts(self, parts: Iterator[Row]) -> Row:
-        """Commit after each part; the first part's answer is the call's."""
+    def _in_parts(self, parts: Iterator[Row], stop_after: int | None) -> Row | None:
+        """Commit after each part; the first part's answer is the call's, None if the service died before the last."""
         output = next(parts)
+        done = 0
         while True:
             self._store.commit()
             self._store.begin()
+            done += 1
+            if done == stop_after:
+                return None
             if next(parts, None) is None:
                 return output
+
+
+_DIED = Outcome(ok=False, output={})
 
 
 def _refusal(code: str, message: str) -> Outcome:

@@ -12,6 +12,8 @@ TABLES = {
     "webhooks": Table("delivery", ("delivery_id",), "dlv"),
     "pages": Table("page", ("page_id",), "page"),
     "oncall": Table("on-call entry", ("service",)),
+    "email_batches": Table("email batch", ("batch_id",), "bat"),
+    "emails": Table("email", ("email_id",), "eml"),
 }
 
 
@@ -60,6 +62,34 @@ def _page_oncall_engineer(store: Store, args: Mapping[str, Any]) -> dict[str, An
     )
 
 
+def _list_email_batches(store: Store, args: Mapping[str, Any]) -> dict[str, Any]:
+    return store.items("email_batches", campaign_id=args["campaign_id"])
+
+
+def _list_emails(store: Store, args: Mapping[str, Any]) -> dict[str, Any]:
+    return store.items("emails", campaign_id=args["campaign_id"])
+
+
+def _send_batch_email(store: Store, args: Mapping[str, Any]) -> dict[str, Any]:
+    campaign, template, addresses = args["campaign_id"], args["template_id"], args["recipients"]
+    batch = store.append(
+        "email_batches",
+        campaign_id=campaign,
+        template_id=template,
+        recipients=len(addresses),
+        status="SENDING",
+    )
+    half = (len(addresses) + 1) // 2
+    for number, address in enumerate(addresses):
+        if number == half:
+            store.next_part()
+        store.append("emails", campaign_id=campaign, template_id=template, recipient=address)
+    if half == len(addresses):
+        store.next_part()
+    store.change("email_batches", batch["batch_id"], status="SENT")
+    return {column: value for column, value in batch.items() if column != "status"}
+
+
 HANDLERS: dict[str, Handler] = {
     "list_channel_messages": _list_channel_messages,
     "list_webhook_deliveries": _list_webhook_deliveries,
@@ -68,4 +98,7 @@ HANDLERS: dict[str, Handler] = {
     "broadcast_sms_notification": _broadcast_sms_notification,
     "post_webhook_event": _post_webhook_event,
     "page_oncall_engineer": _page_oncall_engineer,
+    "list_email_batches": _list_email_batches,
+    "list_emails": _list_emails,
+    "send_batch_email": _send_batch_email,
 }

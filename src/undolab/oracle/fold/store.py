@@ -20,6 +20,10 @@ class Refused(Exception):  # noqa: N818 -- the refusal of a service, not a fault
         self.output = {"code": code, "message": message}
 
 
+class Died(Exception):  # noqa: N818 -- the end of a service, not a fault of ours
+    """The service stops between two parts of a call: what the parts before wrote stands, and nobody is answered."""
+
+
 class Table(msgspec.Struct, frozen=True):
     """What the page says of one table."""
 
@@ -41,6 +45,7 @@ class Store:
         self._handed_out: dict[str, int] = {}
         self._effects = 0
         self._running: list[Effect] = []
+        self._parts_left: int | None = None
 
     def seed_row(self, table: str, row: Row) -> None:
         """Put a row of the fixture; no effect."""
@@ -95,6 +100,21 @@ class Store:
         before = self._rows[table].pop(row_id, None)
         self._note(table, row_id, Op.DELETE, before, None)
         return before is not None
+
+    def begin(self, stop_after: int | None) -> None:
+        """Begin a call that dies once `stop_after` of its parts are committed; None: it lives."""
+        self._parts_left = stop_after
+
+    def next_part(self) -> None:
+        """End a part of a composite call and go on with the next.
+
+        Raises:
+            Died: the service dies here.
+        """
+        if self._parts_left is not None:
+            self._parts_left -= 1
+            if self._parts_left == 0:
+                raise Died
 
     def take_effects(self) -> list[Effect]:
         """Return the effects since the last taking."""

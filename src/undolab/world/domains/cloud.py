@@ -1,4 +1,4 @@
-"""The cloud: services, the routes that send them traffic, the discovery catalog."""
+"""The cloud: services, the routes that send them traffic, the discovery catalog, the tiers of a cluster."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,8 @@ from undolab.world.tx import Handler, Tx
 SERVICES = Table("services", "service", {"service_name": str, "version": str, "color": str, "replicas": int})
 ROUTES = Table("routes", "route", {"service_name": str, "active_color": str})
 CATALOG = Table("catalog", "catalog entry", {"service_name": str, "instances": int})
-TABLES = (SERVICES, ROUTES, CATALOG)
+TIERS = Table("tiers", "cluster tier", {"tier_name": str, "instances": int, "instance_type": str})
+TABLES = (SERVICES, ROUTES, CATALOG, TIERS)
 
 
 def get_service(tx: Tx, args: Row) -> Row:
@@ -59,6 +60,77 @@ def delete_green_service(tx: Tx, args: Row) -> Row:
     return {"service_name": green, "deleted": True}
 
 
+def get_catalog_entry(tx: Tx, args: Row) -> Row:
+    """Answer one catalog entry."""
+    return tx.get(CATALOG, args["service_name"])
+
+
+def check_catalog(tx: Tx, args: Row) -> Row:
+    """Answer how a service and its catalog entry compare."""
+    name = args["service_name"]
+    replicas, instances = tx.get(SERVICES, name)["replicas"], _entered(tx, name)
+    return {
+        "service_name": name,
+        "replicas": replicas,
+        "instances": instances,
+        "in_step": replicas == instances,
+    }
+
+
+def get_cluster_tier(tx: Tx, args: Row) -> Row:
+    """Answer one tier of the cluster."""
+    return tx.get(TIERS, args["tier_name"])
+
+
+def sync_discovery_catalog(tx: Tx, args: Row) -> Row:
+    """Bring the catalog in step with the service."""
+    service = tx.get(SERVICES, args["service_name"])
+    return _enter(tx, service["service_name"], service["replicas"])
+
+
+def set_catalog_entry(tx: Tx, args: Row) -> Row:
+    """Set the instances of a catalog entry."""
+    return _enter(tx, tx.get(SERVICES, args["service_name"])["service_name"], args["instances"])
+
+
+def provision_cluster_tier(tx: Tx, args: Row) -> Row:
+    """Start a tier, over an old one too."""
+    return tx.put(
+        TIERS,
+        {
+            "tier_name": args["tier_name"],
+            "instances": args["instance_count"],
+            "instance_type": args["instance_type"],
+        },
+    )
+
+
+def remove_cluster_tier(tx: Tx, args: Row) -> Row:
+    """Take a tier away."""
+    name = tx.get(TIERS, args["tier_name"])["tier_name"]
+    tx.remove(TIERS, name)
+    return {"tier_name": name, "deleted": True}
+
+
+def drain_and_terminate(tx: Tx, args: Row) -> Row:
+    """Take replicas from a service, never below nought, and answer the old number too."""
+    service = tx.get(SERVICES, args["service_name"])
+    replicas, count = service["replicas"], args["instances_to_remove"]
+    if replicas < count:
+        raise ToolError("insufficient", f"service {args['service_name']} has {replicas}, needs {count}")
+    return {**tx.change(SERVICES, service, replicas=replicas - count), "previous_replicas": replicas}
+
+
+def _entered(tx: Tx, name: str) -> int:
+    entry = tx.find(CATALOG, name)
+    return 0 if entry is None else int(entry["instances"])
+
+
+def _enter(tx: Tx, name: str, instances: int) -> Row:
+    previous = _entered(tx, name)
+    return {**tx.put(CATALOG, {"service_name": name, "instances": instances}), "previous_instances": previous}
+
+
 HANDLERS: dict[str, Handler] = {
     "get_service": get_service,
     "get_route": get_route,
@@ -66,4 +138,12 @@ HANDLERS: dict[str, Handler] = {
     "switch_traffic_routing": switch_traffic_routing,
     "scale_service": scale_service,
     "delete_green_service": delete_green_service,
+    "get_catalog_entry": get_catalog_entry,
+    "check_catalog": check_catalog,
+    "get_cluster_tier": get_cluster_tier,
+    "sync_discovery_catalog": sync_discovery_catalog,
+    "set_catalog_entry": set_catalog_entry,
+    "provision_cluster_tier": provision_cluster_tier,
+    "remove_cluster_tier": remove_cluster_tier,
+    "drain_and_terminate": drain_and_terminate,
 }

@@ -1,4 +1,4 @@
-"""The bank's database: accounts, audit records, schema migrations."""
+"""The company's database: accounts, customers, orders and stock, audit records, schema migrations."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,10 @@ SCHEMAS = Table("schemas", "schema", {"schema": str, "version": int})
 MIGRATIONS = Table(
     "schema_migrations", "migration", {"migration_id": str, "schema": str, "version": int, "status": str}
 )
-TABLES = (ACCOUNTS, AUDIT, SCHEMAS, MIGRATIONS)
+CUSTOMERS = Table("customers", "customer", {"customer_id": str, "name": str, "tier": str, "credits": int})
+ORDERS = Table("orders", "order", {"order_id": str, "customer_id": str, "amount": int, "status": str})
+INVENTORY = Table("inventory", "item", {"item_id": str, "quantity": int})
+TABLES = (ACCOUNTS, AUDIT, SCHEMAS, MIGRATIONS, CUSTOMERS, ORDERS, INVENTORY)
 
 
 def get_account(tx: Tx, args: Row) -> Row:
@@ -91,6 +94,65 @@ def revert_schema_migration(tx: Tx, args: Row) -> Row:
     return new
 
 
+def get_customer(tx: Tx, args: Row) -> Row:
+    """Answer one customer."""
+    return tx.get(CUSTOMERS, args["customer_id"])
+
+
+def get_order(tx: Tx, args: Row) -> Row:
+    """Answer one order."""
+    return tx.get(ORDERS, args["order_id"])
+
+
+def list_orders(tx: Tx, args: Row) -> Row:
+    """Answer the orders of one customer."""
+    return {"items": tx.where(ORDERS, "customer_id", args["customer_id"])}
+
+
+def get_inventory_item(tx: Tx, args: Row) -> Row:
+    """Answer one item of the stock."""
+    return tx.get(INVENTORY, args["item_id"])
+
+
+def unfreeze_account(tx: Tx, args: Row) -> Row:
+    """Mark an account as active."""
+    return tx.change(ACCOUNTS, tx.get(ACCOUNTS, args["account_id"]), status="ACTIVE")
+
+
+def upgrade_customer_tier(tx: Tx, args: Row) -> Row:
+    """Set a tier, and answer the old one too."""
+    customer = tx.get(CUSTOMERS, args["customer_id"])
+    return {**tx.change(CUSTOMERS, customer, tier=args["new_tier"]), "old_tier": customer["tier"]}
+
+
+def create_order(tx: Tx, args: Row) -> Row:
+    """Write an order under the caller's id, once."""
+    tx.get(CUSTOMERS, args["customer_id"])
+    if tx.find(ORDERS, args["order_id"]) is not None:
+        raise ToolError("already_exists", f"order {args['order_id']} already exists")
+    return tx.put(ORDERS, {column: args[column] for column in ORDERS.columns})
+
+
+def cancel_order(tx: Tx, args: Row) -> Row:
+    """Mark an order as cancelled."""
+    return tx.change(ORDERS, tx.get(ORDERS, args["order_id"]), status="CANCELLED")
+
+
+def reserve_inventory(tx: Tx, args: Row) -> Row:
+    """Take pieces from the stock, never below nought."""
+    item = tx.get(INVENTORY, args["item_id"])
+    stock, quantity = item["quantity"], args["quantity"]
+    if stock < quantity:
+        raise ToolError("insufficient", f"item {args['item_id']} has {stock}, needs {quantity}")
+    return tx.change(INVENTORY, item, quantity=stock - quantity)
+
+
+def release_inventory(tx: Tx, args: Row) -> Row:
+    """Put pieces back into the stock."""
+    item = tx.get(INVENTORY, args["item_id"])
+    return tx.change(INVENTORY, item, quantity=item["quantity"] + args["quantity"])
+
+
 HANDLERS: dict[str, Handler] = {
     "get_account": get_account,
     "list_audit_records": list_audit_records,
@@ -102,4 +164,14 @@ HANDLERS: dict[str, Handler] = {
     "write_audit_record": write_audit_record,
     "apply_schema_migration": apply_schema_migration,
     "revert_schema_migration": revert_schema_migration,
+    "get_customer": get_customer,
+    "get_order": get_order,
+    "list_orders": list_orders,
+    "get_inventory_item": get_inventory_item,
+    "unfreeze_account": unfreeze_account,
+    "upgrade_customer_tier": upgrade_customer_tier,
+    "create_order": create_order,
+    "cancel_order": cancel_order,
+    "reserve_inventory": reserve_inventory,
+    "release_inventory": release_inventory,
 }

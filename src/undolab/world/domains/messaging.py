@@ -1,6 +1,7 @@
-"""The message service: channels, text messages, webhooks, pages. What is sent cannot be taken back."""
+"""The message service: channels, text messages, webhooks, pages, emails. What is sent cannot be taken back."""
 
 import json
+from collections.abc import Iterator
 
 from undolab.model.workflow import Row
 from undolab.world.errors import ToolError
@@ -19,7 +20,19 @@ PAGES = Table(
     "pages", "page", {"page_id": str, "service": str, "alert_title": str, "severity": str}, prefix="page"
 )
 ONCALL = Table("oncall", "on-call entry", {"service": str, "engineer": str})
-TABLES = (SLACK, SMS, WEBHOOKS, PAGES, ONCALL)
+BATCHES = Table(
+    "email_batches",
+    "email batch",
+    {"batch_id": str, "campaign_id": str, "template_id": str, "recipients": int, "status": str},
+    prefix="bat",
+)
+EMAILS = Table(
+    "emails",
+    "email",
+    {"email_id": str, "campaign_id": str, "template_id": str, "recipient": str},
+    prefix="eml",
+)
+TABLES = (SLACK, SMS, WEBHOOKS, PAGES, ONCALL, BATCHES, EMAILS)
 
 
 def list_channel_messages(tx: Tx, args: Row) -> Row:
@@ -62,6 +75,30 @@ def page_oncall_engineer(tx: Tx, args: Row) -> Row:
     return tx.append(PAGES, service=service, alert_title=args["alert_title"], severity=args["severity"])
 
 
+def list_email_batches(tx: Tx, args: Row) -> Row:
+    """Answer the batches of one campaign."""
+    return {"items": tx.where(BATCHES, "campaign_id", args["campaign_id"])}
+
+
+def list_emails(tx: Tx, args: Row) -> Row:
+    """Answer the emails of one campaign."""
+    return {"items": tx.where(EMAILS, "campaign_id", args["campaign_id"])}
+
+
+def send_batch_email(tx: Tx, args: Row) -> Iterator[Row]:
+    """Open the batch and mail the first half of the addresses, then mail the rest and close it: two commits."""
+    mail = {"campaign_id": args["campaign_id"], "template_id": args["template_id"]}
+    addresses = args["recipients"]
+    half = (len(addresses) + 1) // 2
+    batch = tx.append(BATCHES, **mail, recipients=len(addresses), status="SENDING")
+    for address in addresses[:half]:
+        tx.append(EMAILS, **mail, recipient=address)
+    yield {name: value for name, value in batch.items() if name != "status"}
+    for address in addresses[half:]:
+        tx.append(EMAILS, **mail, recipient=address)
+    tx.change(BATCHES, batch, status="SENT")
+
+
 def _is_object(text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict)
@@ -77,4 +114,7 @@ HANDLERS: dict[str, Handler] = {
     "broadcast_sms_notification": broadcast_sms_notification,
     "post_webhook_event": post_webhook_event,
     "page_oncall_engineer": page_oncall_engineer,
+    "list_email_batches": list_email_batches,
+    "list_emails": list_emails,
+    "send_batch_email": send_batch_email,
 }

@@ -132,6 +132,21 @@ class Repo:
         """Make an annotated tag, dated as its commit."""
         self._git.create_tag(name, target.id, ObjectType.COMMIT, target.committer, message)
 
+    def revert(self, commit: pygit2.Commit, branch: str, message: str) -> pygit2.Oid:
+        """Add a commit on top of the branch's head `commit` with the files of its parent."""
+        parent = self._commit(commit.parent_ids[0])
+        return self._create(branch, parent.tree.id, message, [commit.id])
+
+    def move(self, branch: str, commit_id: str) -> None:
+        """Set the head of a branch."""
+        self._db.execute(
+            "UPDATE _git_refs SET target = ? WHERE name = ?", (commit_id, f"refs/heads/{branch}")
+        )
+
+    def delete_branch(self, name: str) -> None:
+        """Take a branch away; its commits stay, as in any repository."""
+        self._db.execute("DELETE FROM _git_refs WHERE name = ?", (f"refs/heads/{name}",))
+
     def delete_tag(self, name: str) -> None:
         """Take a tag away; its object stays, as in any repository."""
         self._db.execute("DELETE FROM _git_refs WHERE name = ?", (f"refs/tags/{name}",))
