@@ -40,7 +40,7 @@ test: ## install the test tools, lint, check types, run the tests
 		echo "  Live runs: left out, tests that need llama.cpp are skipped (a C++ compiler brings them in)"; \
 	else envs/env.sh live; fi
 	@$(MAKE) lint
-	@pytest -n auto
+	@pytest -n auto --dist loadgroup
 
 lint: ## ruff, format, types, Snakemake's format and lint (after make test or make dev-env)
 	ruff check .

@@ -58,6 +58,7 @@ def add_commands(commands: Commands) -> None:
     run.add_argument("--agent", metavar="scripted:POLICY", help=f"a scripted agent instead of the models: {_POLICIES}")
     run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
     run.add_argument("--live", action="store_true", help="ask the model for what is not recorded, and record it")
+    run.add_argument("--worker", metavar="K/N", help="with --live: record only each Nth workflow, beside other workers")
     run.add_argument("--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop")
     run.set_defaults(run=_run)
 
@@ -112,9 +113,11 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.live:
         split = tasks[0].workflow.split
-        require_plan(Path(), split)
-        fresh = record(tasks, config.study, load_models(MODELS), split, Path())
-        print(f"{fresh} completions recorded; none is missing")
+        if split is Split.TEST:
+            require_plan(Path(), split)
+        worker, tasks = _share(arguments.worker, tasks)
+        fresh = record(tasks, config.study, load_models(MODELS), split, Path(), worker)
+        print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
         return 0
     models_by_name = {} if arguments.agent else load_models(MODELS)
     for task in tasks:
@@ -124,6 +127,15 @@ def _run(arguments: argparse.Namespace) -> int:
         count = write_workflow(arguments.out, task.workflow.id, _shown(task.workflow.id, runs, arms))
         print(f"{task.workflow.id}: {count} arms")
     return 0
+
+
+def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
+    if worker is None:
+        return "", tasks
+    number, _, count = worker.partition("/")
+    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
+        raise UndolabError(f"--worker {worker!r} is not K/N with K from 1 to N, such as 1/2")
+    return f"{number}of{count}", tasks[int(number) - 1 :: int(count)]
 
 
 def _with_models(config: Config, models: list[str]) -> Config:
