@@ -77,7 +77,9 @@ def test_a_swapped_completion_reaches_verdict_table_paper_and_demo(copy: Path, r
     arm = f"{passed['workflow']}/{passed['model']}/{passed['framework']}/NONE/none/{passed['seed']}/control"
     key = _first_record(copy / f"build/wire/{passed['workflow']}.jsonl.zst", arm)
     records = [
-        msgspec.structs.replace(record, completion=msgspec.structs.replace(record.completion, text="finish: not done"))
+        msgspec.structs.replace(
+            record, completion=msgspec.structs.replace(record.completion, text="finish: not done")
+        )
         if record.key == key
         else record
         for record in store

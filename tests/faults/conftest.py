@@ -37,14 +37,18 @@ class Counter:
         )
         self.rows.append(
             LedgerRow(
-                seq=len(self.rows) + 1, attempt=attempt, tool=tool, arguments=arguments, effect=effect, key=key
+                seq=len(self.rows) + 1,
+                attempt=attempt,
+                tool=tool,
+                arguments=arguments,
+                effect=effect,
+                key=key,
             )
         )
         return Outcome(ok=True, output={"count": self.count}, effects=[effect])
 
     def ledger(self) -> list[LedgerRow]:
         return list(self.rows)
-
 
 
 @pytest.fixture

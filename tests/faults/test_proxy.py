@@ -36,7 +36,12 @@ def test_a_call_without_fault_is_answered_and_logged_at_both_ends(counter: Any, 
     invoke, done = events(log)
     assert (invoke.phase, invoke.attempt, invoke.call_index, invoke.at_ms) == (Phase.INVOKE, "1.1.1", 1, 0)
     assert (done.phase, done.committed_externally, done.acknowledged_to_agent) == (Phase.OK, True, True)
-    assert (done.target, done.output, done.at_ms, done.op_type) == (["counters/c"], {"count": 2}, 50, Op.UPDATE)
+    assert (done.target, done.output, done.at_ms, done.op_type) == (
+        ["counters/c"],
+        {"count": 2},
+        50,
+        Op.UPDATE,
+    )
 
 
 def test_a_refused_call_is_fail_and_commits_nothing(counter: Any, tools: Any) -> None:
@@ -89,8 +94,12 @@ def test_a_fault_strikes_once(counter: Any, tools: Any) -> None:
     assert [proxy.send(call(2)).phase, proxy.send(call(2)).phase] == [Phase.UNKNOWN, Phase.OK]
 
 
-@pytest.mark.parametrize(("boundary", "stub"), [(Boundary.POST_MUTATION_PRE_ACK, "idle"), (Boundary.PRE_MUTATION, "busy")])
-def test_an_injector_that_only_claims_has_no_witness(counter: Any, tools: Any, boundary: Boundary, stub: str) -> None:
+@pytest.mark.parametrize(
+    ("boundary", "stub"), [(Boundary.POST_MUTATION_PRE_ACK, "idle"), (Boundary.PRE_MUTATION, "busy")]
+)
+def test_an_injector_that_only_claims_has_no_witness(
+    counter: Any, tools: Any, boundary: Boundary, stub: str
+) -> None:
     """A fault that did not happen as said is injected, but never witnessed."""
     log = LogWriter()
 

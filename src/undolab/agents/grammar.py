@@ -32,7 +32,9 @@ _SIMPLE = {
     "object": "object",
 }
 _NOTES = {"title", "description", "default", "examples"}
-_LIMITS = {"minLength", "minimum", "maximum"}
+_LIMITS = {"minLength", "maxLength", "minimum", "maximum"}
+_LONGEST = 2000
+"""A longer `maxLength` says that a text is meant that no line of a transcript holds."""
 
 
 def build_grammar(tools: Sequence[PublicTool]) -> str:
@@ -100,6 +102,10 @@ def _type(tool: str, name: str, schema: dict[str, Any]) -> str:
         if keys == {"type"} and of_strings and schema["items"].keys() - _NOTES == {"type"}:
             return "strings"
     elif kind in _SIMPLE:
+        if schema.get("maxLength", 0) > _LONGEST:
+            raise UndolabError(
+                f"tool {tool}, property {name}: maxLength {schema['maxLength']} is more than a line holds; use {_LONGEST}."
+            )
         unknown = keys - {"type"} - (_LIMITS if kind != "object" else {"properties", "additionalProperties"})
         if not unknown:
             return _SIMPLE[str(kind)]

@@ -54,19 +54,31 @@ def add_commands(commands: Commands) -> None:
         description="Run the pairs of the study in config/config.yaml. Without --live nothing but records is asked.",
     )
     run.add_argument("--workflow", action="append", metavar="ID", help="only this workflow (may be repeated)")
-    run.add_argument("--split", choices=[split.value for split in Split], help="another split than the study's")
-    run.add_argument("--agent", metavar="scripted:POLICY", help=f"a scripted agent instead of the models: {_POLICIES}")
+    run.add_argument(
+        "--split", choices=[split.value for split in Split], help="another split than the study's"
+    )
+    run.add_argument(
+        "--agent", metavar="scripted:POLICY", help=f"a scripted agent instead of the models: {_POLICIES}"
+    )
     run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
-    run.add_argument("--live", action="store_true", help="ask the model for what is not recorded, and record it")
-    run.add_argument("--worker", metavar="K/N", help="with --live: record only each Nth workflow, beside other workers")
-    run.add_argument("--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop")
+    run.add_argument(
+        "--live", action="store_true", help="ask the model for what is not recorded, and record it"
+    )
+    run.add_argument(
+        "--worker", metavar="K/N", help="with --live: record only each Nth workflow, beside other workers"
+    )
+    run.add_argument(
+        "--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop"
+    )
     run.set_defaults(run=_run)
 
     status = actions.add_parser("status", help="how many arms are recorded, missing and invalid")
     status.add_argument("--split", choices=[split.value for split in Split])
     status.set_defaults(run=_status)
 
-    conform = actions.add_parser("conformance", help="run every scripted agent over every workflow, boundary and method")
+    conform = actions.add_parser(
+        "conformance", help="run every scripted agent over every workflow, boundary and method"
+    )
     conform.add_argument("--out", type=Path, default=BUILD / "conformance" / "verdicts.jsonl")
     conform.set_defaults(run=_conformance)
 
@@ -77,7 +89,9 @@ def add_commands(commands: Commands) -> None:
     )
     again.add_argument("log", nargs="+", type=Path, help="shards: .jsonl.zst or .jsonl")
     again.add_argument("--verdicts", type=Path, help="write the verdicts into this folder, one file a shard")
-    again.add_argument("--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree")
+    again.add_argument(
+        "--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree"
+    )
     again.set_defaults(run=_reconstruct)
 
     index = commands.add_parser("heads", help="write the sorted index of the chains' heads")
@@ -149,7 +163,13 @@ def _replay(models: dict[str, ModelConfig], split: str) -> dict[str, Backend]:
 def _shown(
     name: str, runs: Iterator[tuple[ArmRun, PairRow | None]], arms: int
 ) -> Iterator[tuple[ArmRun, PairRow | None]]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task(name, total=arms)
         for run in runs:
@@ -180,7 +200,10 @@ def _reconstruct(arguments: argparse.Namespace) -> int:
             raise UndolabError(f"{log} is not a file; name wire logs such as build/wire/RB-DB-005.jsonl.zst")
         name = log.name.split(".")[0]
         live, ledger = (
-            (arguments.against / "trials" / f"{name}.jsonl", arguments.against / "ledger" / f"{name}.jsonl.zst")
+            (
+                arguments.against / "trials" / f"{name}.jsonl",
+                arguments.against / "ledger" / f"{name}.jsonl.zst",
+            )
             if arguments.against
             else (None, None)
         )
@@ -211,4 +234,3 @@ def _summary(log: Path, verdicts: list[Verdict], problems: int) -> str:
         f"{log.name}: {len(verdicts)} arms, {commits} commits, {duplicates} arms with harmful duplicates, "
         f"{lost} with losses, {eor}, {problems} problems"
     )
-

@@ -129,5 +129,3 @@ class FaultProxy:
 def _response_bytes(reply: Reply) -> int:
     """Return how many bytes of the service's answer the caller was given."""
     return 0 if reply.output == LOST else len(canonical(reply.output))
-
-

@@ -42,7 +42,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """ok: the result. fail: `{"code", "message"}`. unknown: `LOST` for every boundary, to the byte."""
 
 
-LOST: dict[str, Any] = {"code": "connection_lost", "message": "connection lost before a response was received"}
+LOST: dict[str, Any] = {
+    "code": "connection_lost",
+    "message": "connection lost before a response was received",
+}
 """The visible error of an unknown outcome. It must not depend on whether the call committed."""
 
 

@@ -81,7 +81,9 @@ def _either(present: bool, absent: bool) -> Seen:
 
 
 def _has(reply: Reply, wanted: Mapping[str, Any]) -> bool:
-    return reply.phase is Phase.OK and all(same_value(value, at(reply.output, path)) for path, value in wanted.items())
+    return reply.phase is Phase.OK and all(
+        same_value(value, at(reply.output, path)) for path, value in wanted.items()
+    )
 
 
 def _set(wanted: Mapping[str, Any], before: Reply | None, after: Reply) -> Seen:

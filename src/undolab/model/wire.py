@@ -27,9 +27,7 @@ class ArmId(msgspec.Struct, frozen=True, kw_only=True):
 
     def name(self) -> str:
         """Return the sortable name `workflow/model/framework/boundary/method/seed/arm`."""
-        return (
-            f"{self.workflow}/{self.model}/{self.framework}/{self.boundary}/{self.method}/{self.seed}/{self.arm}"
-        )
+        return f"{self.workflow}/{self.model}/{self.framework}/{self.boundary}/{self.method}/{self.seed}/{self.arm}"
 
 
 class ArmStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="start", omit_defaults=True):
@@ -50,7 +48,9 @@ class ArmStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=
     faults: list[FaultPlan] = []
 
 
-class WireEffectEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="event", omit_defaults=True):
+class WireEffectEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="event", omit_defaults=True
+):
     """One end of one attempt, as the proxy between agent and world saw it."""
 
     seq: int
@@ -80,7 +80,9 @@ class WireEffectEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind
     replay_of: str | None = None
 
 
-class FaultEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="fault", omit_defaults=True):
+class FaultEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="fault", omit_defaults=True
+):
     """One stage in the life of a fault."""
 
     seq: int
@@ -109,7 +111,9 @@ class TurnEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     """Key and ordinal of the model record, `<key>#<ordinal>`; empty for scripts."""
 
 
-class ReportEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="report", omit_defaults=True):
+class ReportEvent(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="report", omit_defaults=True
+):
     """Last line: how the agent ended."""
 
     seq: int

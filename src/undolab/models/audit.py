@@ -74,8 +74,13 @@ def drift(records: Iterable[Record], backend: Backend, n: int, seed: int) -> Dri
         old = record.completion
         if (fresh.tokens, fresh.text, fresh.finish_reason) != (old.tokens, old.text, old.finish_reason):
             pairs = zip(fresh.tokens, old.tokens, strict=False)
-            at = next((i for i, (a, b) in enumerate(pairs, 1) if a != b), min(len(fresh.tokens), len(old.tokens)) + 1)
-            differing.append(Finding(key=record.key, ordinal=record.ordinal, reason=f"differs from token {at} on"))
+            at = next(
+                (i for i, (a, b) in enumerate(pairs, 1) if a != b),
+                min(len(fresh.tokens), len(old.tokens)) + 1,
+            )
+            differing.append(
+                Finding(key=record.key, ordinal=record.ordinal, reason=f"differs from token {at} on")
+            )
     return DriftReport(checked=len(chosen), equal=len(chosen) - len(differing), differing=differing)
 
 

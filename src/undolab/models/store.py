@@ -100,13 +100,17 @@ class RecordStore:
                     f"{self.path}: is cut or changed ({error}); restore it from the repository."
                 ) from error
             if not data.endswith(b"\n"):
-                raise UndolabError(f"{self.path}: the last line is cut; restore the file from the repository.")
+                raise UndolabError(
+                    f"{self.path}: the last line is cut; restore the file from the repository."
+                )
             self._read(str(self.path), data)
         for journal in self._journals():
             data = journal.read_bytes()
             whole = data.rfind(b"\n") + 1
             if whole < len(data):
-                self.notices.append(f"{journal}: left out a last line that is cut ({len(data) - whole} bytes).")
+                self.notices.append(
+                    f"{journal}: left out a last line that is cut ({len(data) - whole} bytes)."
+                )
             if journal == self.journal:
                 self._whole = whole
             self._read(str(journal), data[:whole])
@@ -123,7 +127,9 @@ class RecordStore:
                 entry = msgspec.convert(value, StoreHeader) if is_header else msgspec.convert(value, Record)
                 whole = canonical(entry) == line
             except (msgspec.DecodeError, ValueError) as error:
-                raise UndolabError(f"{where} is no record ({error}); restore the file from the repository.") from error
+                raise UndolabError(
+                    f"{where} is no record ({error}); restore the file from the repository."
+                ) from error
             if not whole:
                 raise UndolabError(f"{where} is not in canonical form; restore the file from the repository.")
             if isinstance(entry, StoreHeader):

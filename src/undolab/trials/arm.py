@@ -102,7 +102,11 @@ def _converse(task: Task, agent: Agent, method: Method, log: LogWriter) -> tuple
         if turn.report is not None:
             return turn.report, "finished", number
         if not turn.calls:
-            return FinalReport.NONE, f"agent_failure: {turn.error or 'it neither called nor finished'}", number
+            return (
+                FinalReport.NONE,
+                f"agent_failure: {turn.error or 'it neither called nor finished'}",
+                number,
+            )
         history.append(Exchange(turn=turn, replies=_replies(task, method, turn, number)))
     return FinalReport.NONE, "turn_limit", task.view.max_turns
 
@@ -112,7 +116,9 @@ def _sound(turn: Turn) -> Turn:
     try:
         canonical(turn.calls)
     except ValueError as error:
-        return msgspec.structs.replace(turn, calls=[], error=f"the arguments have no canonical JSON form: {error}")
+        return msgspec.structs.replace(
+            turn, calls=[], error=f"the arguments have no canonical JSON form: {error}"
+        )
     return turn
 
 

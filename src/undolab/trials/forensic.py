@@ -71,12 +71,22 @@ def _disagreements(verdicts: list[Verdict], live: Path) -> list[str]:
     except msgspec.DecodeError as error:
         raise UndolabError(f"{live} is not a file of verdicts ({error}); run the trials again") from error
     found = {verdict.arm.name(): verdict for verdict in verdicts}
-    problems = [f"{name}: in the live verdicts and not in the wire log" for name in sorted(judged.keys() - found.keys())]
-    problems += [f"{name}: in the wire log and not in the live verdicts" for name in sorted(found.keys() - judged.keys())]
+    problems = [
+        f"{name}: in the live verdicts and not in the wire log"
+        for name in sorted(judged.keys() - found.keys())
+    ]
+    problems += [
+        f"{name}: in the wire log and not in the live verdicts"
+        for name in sorted(found.keys() - judged.keys())
+    ]
     for name in sorted(found.keys() & judged.keys()):
         if found[name] != judged[name]:
-            fields = [f for f in Verdict.__struct_fields__ if getattr(found[name], f) != getattr(judged[name], f)]
-            problems.append(f"{name}: the wire log says otherwise than the live verdict on {', '.join(fields)}")
+            fields = [
+                f for f in Verdict.__struct_fields__ if getattr(found[name], f) != getattr(judged[name], f)
+            ]
+            problems.append(
+                f"{name}: the wire log says otherwise than the live verdict on {', '.join(fields)}"
+            )
     return problems
 
 

@@ -24,7 +24,13 @@ from undolab.trials.matrix import arms_per_trial
 from undolab.trials.run import run_workflow
 from undolab.trials.source import make_agents, store_path
 
-_COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+_COLUMNS = (
+    TextColumn("{task.description}"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TimeElapsedColumn(),
+    TimeRemainingColumn(),
+)
 
 
 def record(

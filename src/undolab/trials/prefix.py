@@ -30,7 +30,9 @@ def compare_prefix(
 
     Sequence numbers, links, virtual time and keys are left out, and so are the calls that a method adds.
     """
-    target = next((line.attempt for line in fault if isinstance(line, FaultEvent) and line.stage == "armed"), None)
+    target = next(
+        (line.attempt for line in fault if isinstance(line, FaultEvent) and line.stage == "armed"), None
+    )
     left, right = _visible(control, target), _visible(fault, target)
     turns = [line for line in right if line[0] == "turn"]
     difference = ""
@@ -39,7 +41,9 @@ def compare_prefix(
             difference = f"line {number}: the control has {a}, the fault arm has {b}"
             break
     if not difference and len(left) != len(right):
-        difference = f"the control has {len(left)} lines before the target call, the fault arm has {len(right)}"
+        difference = (
+            f"the control has {len(left)} lines before the target call, the fault arm has {len(right)}"
+        )
     return Prefix(
         arm=arm,
         exposure=exposure,
@@ -64,7 +68,15 @@ def _visible(lines: Sequence[WireLine], target: str | None) -> list[tuple[Any, .
             if line.attempt == target:
                 break
             effects = [(e.entity, e.op, e.before, e.after) for e in line.effects]
-            row = (line.phase, line.attempt, line.tool_name, line.arguments, line.output, effects, line.replay_of)
+            row = (
+                line.phase,
+                line.attempt,
+                line.tool_name,
+                line.arguments,
+                line.output,
+                effects,
+                line.replay_of,
+            )
             rows.append(("event", *row))
         elif isinstance(line, ReportEvent):
             rows.append(("report", line.report, line.reason, line.turns, line.final_state))

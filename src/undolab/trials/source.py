@@ -33,7 +33,9 @@ def make_agents(models: Mapping[str, ModelConfig], backends: Mapping[str, Backen
             policy = Policy(arm.model.removeprefix(SCRIPTED))
             return ScriptedAgent(task.workflow.plan, task.tools, policy)
         if arm.model not in models:
-            raise UndolabError(f"no model {arm.model!r} in config/models.yaml; it has {', '.join(sorted(models))}")
+            raise UndolabError(
+                f"no model {arm.model!r} in config/models.yaml; it has {', '.join(sorted(models))}"
+            )
         if arm.framework != "F1":
             raise UndolabError(f"no framework {arm.framework!r}; there is F1")
         return DirectAgent(backends[arm.model], models[arm.model], arm.seed)

@@ -90,4 +90,3 @@ class _Meter:
 
 def _meter(model: str, task: Task) -> _Meter:
     return _Meter(ReplayBackend(RecordStore(store_path(model, task.workflow.split))))
-

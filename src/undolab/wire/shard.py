@@ -47,15 +47,21 @@ def read_arms(path: Path) -> Iterator[tuple[str, list[WireLine]]]:
         try:
             line = _decoder.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UndolabError(f"{path}, line {number}: not a wire line ({error}); build the log again") from error
+            raise UndolabError(
+                f"{path}, line {number}: not a wire line ({error}); build the log again"
+            ) from error
         if canonical(line) != raw:
-            raise UndolabError(f"{path}, line {number}: the bytes are not canonical JSON; build the log again")
+            raise UndolabError(
+                f"{path}, line {number}: the bytes are not canonical JSON; build the log again"
+            )
         if isinstance(line, ArmStart):
             if name:
                 yield name, lines
             name, lines = line.arm.name(), []
         elif not name:
-            raise UndolabError(f"{path}, line {number}: the log does not begin with a start line; build it again")
+            raise UndolabError(
+                f"{path}, line {number}: the log does not begin with a start line; build it again"
+            )
         lines.append(line)
     if name:
         yield name, lines
