@@ -38,7 +38,6 @@ from undolab.trials.output import write_workflow
 from undolab.trials.run import PairRow, run_workflow
 from undolab.trials.source import make_agents, store_path
 from undolab.trials.status import missing
-from undolab.wire import heads, read_arms, write_heads
 
 _POLICIES = "gold, always-retry, never-retry, verify-first"
 
@@ -93,11 +92,6 @@ def add_commands(commands: Commands) -> None:
         "--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree"
     )
     again.set_defaults(run=_reconstruct)
-
-    index = commands.add_parser("heads", help="write the sorted index of the chains' heads")
-    index.add_argument("log", nargs="+", type=Path, help="shards")
-    index.add_argument("--out", type=Path, required=True)
-    index.set_defaults(run=_heads)
 
 
 def _chosen(arguments: argparse.Namespace, config: Config) -> list[Workflow]:
@@ -216,11 +210,6 @@ def _reconstruct(arguments: argparse.Namespace) -> int:
             data = b"".join(canonical(verdict) + b"\n" for verdict in verdicts)
             write_bytes(arguments.verdicts / f"{name}.jsonl", data)
     return 1 if failed else 0
-
-
-def _heads(arguments: argparse.Namespace) -> int:
-    write_heads(arguments.out, heads(arm for log in arguments.log for arm in read_arms(log)))
-    return 0
 
 
 def _summary(log: Path, verdicts: list[Verdict], problems: int) -> str:

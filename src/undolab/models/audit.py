@@ -102,7 +102,7 @@ def _check(record: Record, scorer: Scorer) -> tuple[str, float]:
         return f"finish reason {said.finish_reason} does not fit the tokens", 0.0
     gaps = [abs(a - b) for a, b in zip(scored.logprobs, said.logprobs, strict=True)]
     worst = max(gaps)
-    if not worst <= TOLERANCE:
+    if not all(gap <= TOLERANCE for gap in gaps):
         at = gaps.index(worst) + 1
         return f"log-probability of token {at} differs by {worst:.3f}, more than {TOLERANCE}", worst
     return "", worst

@@ -73,6 +73,9 @@ class RecordStore:
             UndolabError: the place is taken (a recording is never overwritten) or the engine was not declared.
         """
         self._admit(record, str(self.journal))
+        if not self._whole:
+            # Each journal starts with a header of its own: those of other workers may be read after it.
+            self._write(canonical(self.header))
         self._write(canonical(record))
 
     def seal(self) -> None:
