@@ -268,8 +268,10 @@ class _Engine:
 
 
 class _Sampler:
-    """llama.cpp's own chain. A token is drawn first and the grammar asked about that one alone; only where it says no
-    is the whole vocabulary masked and drawn from again. Both ways give the same distribution, this one sooner.
+    """llama.cpp's own chain.
+
+    A token is drawn first and the grammar asked about that one alone; only where it says no is the whole vocabulary
+    masked and drawn from again. Both ways give the same distribution, this one sooner.
     """
 
     def __init__(self, c: Any, vocab: Any, words: int, sampling: Sampling, grammar: str) -> None:
