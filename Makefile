@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test lint live suites bench env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test lint live record suites bench env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -40,7 +40,7 @@ test: ## install the test tools, lint, check types, run the tests
 		echo "  Live runs: left out, tests that need llama.cpp are skipped (a C++ compiler brings them in)"; \
 	else envs/env.sh live; fi
 	@$(MAKE) lint
-	@pytest -n auto
+	@pytest -n auto --dist loadgroup
 
 lint: ## ruff, format, types, Snakemake's format and lint (after make test or make dev-env)
 	ruff check .
@@ -51,11 +51,16 @@ lint: ## ruff, format, types, Snakemake's format and lint (after make test or ma
 
 live: ## build llama.cpp, run a small frozen subset with the real model, compare with the records
 	@envs/env.sh live
-	@undolab live check
+	@undolab live
+	@undolab records audit
 
-suites: ## the long suites; they resume where they stopped and write data/evidence/
+record: ## maintainers: record what the study lacks with the real model (hours; goes on where it stopped)
+	@envs/env.sh live
+	@undolab trials run --live
+
+suites: ## the long suites: the randomised laws with many more examples (an hour)
 	@envs/env.sh dev
-	@undolab suites run
+	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model
 
 bench: ## the benchmarks, one script a hot path; measured times are printed, never compared
 	@envs/env.sh dev

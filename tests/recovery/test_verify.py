@@ -88,7 +88,9 @@ def test_probes_say_that_the_method_made_them(port: Any) -> None:
 
 
 @pytest.mark.parametrize("missing", [{"account": "a"}, {"amount": 5}])
-def test_a_call_without_an_argument_it_needs_is_not_verified(port: Any, lost: Reply, missing: dict[str, Any]) -> None:
+def test_a_call_without_an_argument_it_needs_is_not_verified(
+    port: Any, lost: Reply, missing: dict[str, Any]
+) -> None:
     """Bad arguments of a model end in abstention, never in a crash."""
     world = port(balance(10), lost, balance(10))
     method = make_method("B6", world, tools(BALANCE), task="T", run="r")

@@ -21,6 +21,8 @@ def _printed(source: str) -> str:
     while rest:
         if rest.startswith(r"{\kern0pt}"):
             rest = rest[len(r"{\kern0pt}") :]
+        elif rest[0] == "~":
+            printed, rest = printed + "\u00a0", rest[1:]
         elif rest[:3] in ("{[}", "{]}", "{*}"):
             printed, rest = printed + rest[1], rest[3:]
         elif rest[0] == "\\" and rest[1] in "{}$&#%_":
@@ -29,7 +31,7 @@ def _printed(source: str) -> str:
             name = next(name for name in _NAMED if rest[1:].startswith(name))
             printed, rest = printed + _NAMED[name], rest[1 + len(name) :]
         else:
-            assert rest[0] not in "{}$&#%_^~[]*<>|\"'`"
+            assert rest[0] not in "{}$&#%_^[]*<>|\"'`"
             printed, rest = printed + rest[0], rest[1:]
     return printed
 
@@ -42,6 +44,7 @@ def _printed(source: str) -> str:
         ("^^5c~", r"\textasciicircum{}\textasciicircum{}5c\textasciitilde{}"),
         ("a--b", r"a-{\kern0pt}-b"),
         ("[x]*", r"{[}x{]}{*}"),
+        ("95\u00a0%", r"95~\%"),
         ("a\nb\x1b", r"a\textbackslash{}nb\textbackslash{}x1b"),
         ("é\u202e😀", "{[}U+00E9{]}{[}U+202E{]}{[}U+1F600{]}"),
     ],

@@ -49,7 +49,12 @@ def arms(corpus: Runs) -> Callable[..., list[ArmRun]]:
     """Return a filter of the corpus: policy, boundary, method and kind of arm."""
 
     def chosen(policy: str, boundary: str = "NONE", method: str = "none", arm: str = "") -> list[ArmRun]:
-        wanted = (f"scripted:{policy}", boundary, method, arm or ("control" if boundary == "NONE" else "fault"))
+        wanted = (
+            f"scripted:{policy}",
+            boundary,
+            method,
+            arm or ("control" if boundary == "NONE" else "fault"),
+        )
         return [
             run
             for run, _ in corpus.values()

@@ -71,7 +71,9 @@ def test_b6_with_the_gold_plan_passes_every_observable_workflow(
     assert {run.arm.workflow for run in arms("gold", boundary, "B6") if run.verdict.passed} >= shown
 
 
-def test_a_key_makes_the_repeat_harmless_where_the_service_honours_it(arms: Any, tools: Any, workflows: Any) -> None:
+def test_a_key_makes_the_repeat_harmless_where_the_service_honours_it(
+    arms: Any, tools: Any, workflows: Any
+) -> None:
     """B2 passes after a lost answer on every keyed target, and elsewhere does what B0 does."""
     keyed = {w.id for w in workflows if tools[w.scenarios[0].tool].idempotency_key}
     b2 = {run.arm.workflow: run.verdict for run in arms("gold", POST, "B2")}

@@ -13,7 +13,9 @@ FAULT = "RB-DB-005/scripted:gold/script/POST_MUTATION_PRE_ACK/B6/1/fault"
 def test_a_prefix_that_differs_in_one_reply_is_seen(corpus: Any) -> None:
     """The check can fail: another answer to an earlier read is a difference."""
     control, fault = corpus[CONTROL][0].log.lines, list(corpus[FAULT][0].log.lines)
-    answered = (isinstance(line, WireEffectEvent) and line.phase == "ok" and line.origin == "agent" for line in fault)
+    answered = (
+        isinstance(line, WireEffectEvent) and line.phase == "ok" and line.origin == "agent" for line in fault
+    )
     place = list(answered).index(True)
     fault[place] = msgspec.structs.replace(fault[place], output={"balance": 1})
 
@@ -32,7 +34,9 @@ def test_a_prefix_that_differs_in_what_the_agent_saw_is_seen(corpus: Any) -> Non
 def test_a_missing_line_is_seen(corpus: Any) -> None:
     """A shorter prefix is not an equal one."""
     control, fault = corpus[CONTROL][0].log.lines, list(corpus[FAULT][0].log.lines)
-    place = next(i for i, line in enumerate(fault) if isinstance(line, WireEffectEvent) and line.origin == "agent")
+    place = next(
+        i for i, line in enumerate(fault) if isinstance(line, WireEffectEvent) and line.origin == "agent"
+    )
 
     assert not compare_prefix("x", Exposure.WITNESSED, control, fault[:place] + fault[place + 1 :]).equal
 

@@ -42,7 +42,9 @@ def test_the_order_of_writing_does_not_change_the_bytes() -> None:
     """One shard is one sequence of bytes, whatever the order in which its arms came."""
     (second, b), (first, a) = log_of(2), log_of(1)
 
-    assert shard_bytes({second: b.data(), first: a.data()}) == shard_bytes({first: a.data(), second: b.data()})
+    assert shard_bytes({second: b.data(), first: a.data()}) == shard_bytes(
+        {first: a.data(), second: b.data()}
+    )
 
 
 def test_heads_name_each_arm_with_its_last_digest(tmp_path: Path) -> None:
@@ -59,7 +61,10 @@ def test_heads_name_each_arm_with_its_last_digest(tmp_path: Path) -> None:
         (b'{"kind":"start"', "the log is cut in the middle of its last line"),
         (b'{"kind":"other"}\n', "line 1: not a wire line"),
         (b"\xff\n", "line 1: not a wire line"),
-        (b'{"kind":"turn","prev":"p","said":"s","seen":"d","seq":1,"turn":1}\n', "does not begin with a start line"),
+        (
+            b'{"kind":"turn","prev":"p","said":"s","seen":"d","seq":1,"turn":1}\n',
+            "does not begin with a start line",
+        ),
         (b'{"seq":1,"kind":"turn","prev":"p","said":"s","seen":"d","turn":1}\n', "not canonical JSON"),
     ],
 )

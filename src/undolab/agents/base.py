@@ -16,7 +16,7 @@ class PublicTool(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     parameters: dict[str, Any]
     reads: bool
-    """True if it only reads: the transcript calls such a step a check."""
+    """True if it only reads."""
 
 
 class TaskView(msgspec.Struct, frozen=True, kw_only=True):

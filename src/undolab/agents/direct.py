@@ -40,7 +40,11 @@ class DirectAgent:
         completion = self._backend.complete(request, self._asked[key])
         record = f"{key}#{self._asked[key]}"
         if completion.finish_reason != "stop":
-            why = "the answer was truncated" if completion.finish_reason == "length" else "the prompt does not fit"
+            why = (
+                "the answer was truncated"
+                if completion.finish_reason == "length"
+                else "the prompt does not fit"
+            )
             return Turn(said=completion.text, error=why, record=record)
         try:
             read = read_line(completion.text, {tool.name for tool in view.tools})

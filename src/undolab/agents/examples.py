@@ -11,6 +11,8 @@ from undolab.model.workflow import Step
 class Example(msgspec.Struct, frozen=True, kw_only=True):
     """A small task with its calls and their results; its domain is in no workflow."""
 
+    label: str
+    """What its calls are counted with."""
     objective: str
     tools: list[PublicTool]
     steps: list[Step]
@@ -30,12 +32,18 @@ def _step(say: str, tool: str, **arguments: Any) -> Step:
 
 PLAIN = [
     Example(
+        label="bed",
         objective="Water bed A3 in the greenhouse.",
-        tools=[_tool("get_bed", "bed_id", reads=True), _tool("water_bed", "bed_id", "litres"), _tool("clear_bed", "bed_id")],
+        tools=[
+            _tool("get_bed", "bed_id", reads=True),
+            _tool("water_bed", "bed_id", "litres"),
+            _tool("clear_bed", "bed_id"),
+        ],
         steps=[_step("Water the bed", "water_bed", bed_id="A3", litres=12)],
         outputs=[{"bed_id": "A3", "litres": 12}],
     ),
     Example(
+        label="lamp",
         objective="Read lamp L7, set it to warm, dim it to 40 and write that into the house book.",
         tools=[
             _tool("get_lamp", "lamp_id", reads=True),
@@ -57,6 +65,7 @@ PLAIN = [
         ],
     ),
     Example(
+        label="book",
         objective="Lend book B-19 to reader R-204, read the book to see that it is lent, and print a slip.",
         tools=[
             _tool("get_book", "book_id", reads=True),

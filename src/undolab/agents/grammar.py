@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from undolab.agents.base import PublicTool
-from undolab.agents.line import REPORTS, argument_names
+from undolab.agents.line import NUMBERS, REPORTS, TASK_LABEL, argument_names
 from undolab.model.errors import UndolabError
 
 _VALUES = r"""
@@ -24,9 +24,17 @@ member ::= string ":" " "? value
 array ::= "[" (value ("," " "? value)*)? "]"
 value ::= string | number | boolean | "null" | object | array
 """
-_SIMPLE = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "object": "object"}
+_SIMPLE = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "object": "object",
+}
 _NOTES = {"title", "description", "default", "examples"}
-_LIMITS = {"minLength", "minimum", "maximum"}
+_LIMITS = {"minLength", "maxLength", "minimum", "maximum"}
+_LONGEST = 2000
+"""A longer `maxLength` says that a text is meant that no line of a transcript holds."""
 
 
 def build_grammar(tools: Sequence[PublicTool]) -> str:
@@ -39,28 +47,33 @@ def build_grammar(tools: Sequence[PublicTool]) -> str:
     for number, tool in enumerate(tools):
         rules.append(f"tool-{number} ::= {_call(tool)}")
     calls = " | ".join(f"tool-{number}" for number in range(len(tools)))
-    reads = " | ".join(f"tool-{number}" for number, tool in enumerate(tools) if tool.reads)
-    line = ['"step " [1-9] [0-9]? ": " call'] if tools else []
+    line = [f'ordinal "-{TASK_LABEL}: " call'] if tools else []
     if tools:
         rules.append(f"call ::= {calls}")
-    if reads:
-        line.append('"check: " look')
-        rules.append(f"look ::= {reads}")
+        rules.append(f"ordinal ::= {' | '.join(_literal(word) for word in NUMBERS)}")
     line.append('"finish: " (' + " | ".join(_literal(word) for word in REPORTS) + ")")
     return f'root ::= ({" | ".join(line)}) "\\n"\n' + "\n".join(rules) + _VALUES
 
 
 def _call(tool: PublicTool) -> str:
-    extra = tool.parameters.keys() - {"type", "properties", "required", "additionalProperties", "$schema"} - _NOTES
+    extra = (
+        tool.parameters.keys()
+        - {"type", "properties", "required", "additionalProperties", "$schema"}
+        - _NOTES
+    )
     if tool.parameters.get("type", "object") != "object" or extra:
-        what = sorted(extra)[0] if extra else "type"
-        raise UndolabError(f"tool {tool.name}: the grammar cannot take `{what}` of its parameters; leave it out.")
+        what = min(extra) if extra else "type"
+        raise UndolabError(
+            f"tool {tool.name}: the grammar cannot take `{what}` of its parameters; leave it out."
+        )
     properties = tool.parameters.get("properties", {})
     required, optional = argument_names(tool.parameters)
     missing = set(tool.parameters.get("required", [])) - set(required)
     if missing:
-        raise UndolabError(f"tool {tool.name}: {sorted(missing)[0]} is required but not described; describe it.")
-    terms = {name: f"{_literal(name + '=')} {_type(tool.name, name, properties[name])}" for name in properties}
+        raise UndolabError(f"tool {tool.name}: {min(missing)} is required but not described; describe it.")
+    terms = {
+        name: f"{_literal(name + '=')} {_type(tool.name, name, properties[name])}" for name in properties
+    }
     body = ' ", " '.join(terms[name] for name in required)
     if required:
         body += "".join(f' (", " {terms[name]})?' for name in optional)
@@ -77,20 +90,30 @@ def _call(tool: PublicTool) -> str:
 def _type(tool: str, name: str, schema: dict[str, Any]) -> str:
     keys = schema.keys() - _NOTES
     if "enum" in schema and keys <= {"type", "enum"}:
-        return "(" + " | ".join(_literal(json.dumps(value, ensure_ascii=False)) for value in schema["enum"]) + ")"
+        return (
+            "("
+            + " | ".join(_literal(json.dumps(value, ensure_ascii=False)) for value in schema["enum"])
+            + ")"
+        )
     kind = schema.get("type")
     if kind == "array":
         keys -= {"items"}
-        if keys == {"type"} and schema.get("items", {}).keys() - _NOTES == {"type"}:
-            if schema["items"]["type"] == "string":
-                return "strings"
+        of_strings = schema.get("items", {}).get("type") == "string"
+        if keys == {"type"} and of_strings and schema["items"].keys() - _NOTES == {"type"}:
+            return "strings"
     elif kind in _SIMPLE:
+        if schema.get("maxLength", 0) > _LONGEST:
+            raise UndolabError(
+                f"tool {tool}, property {name}: maxLength {schema['maxLength']} is more than a line holds; use {_LONGEST}."
+            )
         unknown = keys - {"type"} - (_LIMITS if kind != "object" else {"properties", "additionalProperties"})
         if not unknown:
             return _SIMPLE[str(kind)]
         keys = unknown
-    what = sorted(keys - {"type"})[0] if keys - {"type"} else f"type {json.dumps(kind)}"
-    raise UndolabError(f"tool {tool}, property {name}: the grammar cannot take `{what}`; leave it out of the schema.")
+    what = min(keys - {"type"}) if keys - {"type"} else f"type {json.dumps(kind)}"
+    raise UndolabError(
+        f"tool {tool}, property {name}: the grammar cannot take `{what}`; leave it out of the schema."
+    )
 
 
 def _literal(text: str) -> str:

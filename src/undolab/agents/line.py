@@ -12,7 +12,12 @@ from undolab.model.canon import canonical
 REPORTS = {"done": FinalReport.DONE, "not done": FinalReport.NOT_DONE, "unknown": FinalReport.UNKNOWN}
 """What may follow `finish: `."""
 
-_CALL = re.compile(r"(?:step [1-9][0-9]?|check): ([A-Za-z_][A-Za-z0-9_.-]*)\(")
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
+"""How calls are counted: a word and a label, `two-task: `. A small model copies a line the better the rarer its start is,
+so each worked example has a label of its own, and only the task's runbook starts as its log does."""
+TASK_LABEL = "task"
+
+_CALL = re.compile(rf"(?:{'|'.join(NUMBERS)})-{TASK_LABEL}: ([A-Za-z_][A-Za-z0-9_.-]*)\(")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=")
 _FINISH = "finish: "
 

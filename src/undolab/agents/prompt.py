@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from undolab.agents.base import Exchange, PublicTool, TaskView
 from undolab.agents.examples import VARIANTS, Example
-from undolab.agents.line import argument_names, write_call, write_reply
+from undolab.agents.line import NUMBERS, TASK_LABEL, argument_names, write_call, write_reply
 from undolab.model.calls import Phase, Reply
 from undolab.model.workflow import Step
 
@@ -23,28 +23,31 @@ def write_prompt(view: TaskView, history: Sequence[Exchange], examples: str, out
     """
     runbook = bool(view.steps)
     parts = [_write_example(example, runbook, output_chars) for example in VARIANTS[examples]]
-    parts.append(_write_task(view.objective, view.tools, view.steps))
+    parts.append(_write_task(view.objective, view.tools, view.steps, TASK_LABEL))
     for exchange in history:
         parts.append(exchange.turn.said + "\n")
         parts.extend(write_reply(reply, output_chars) + "\n" for reply in exchange.replies)
     return "".join(parts)
 
 
-def _write_task(objective: str, tools: Sequence[PublicTool], steps: Sequence[Step]) -> str:
+def _write_task(objective: str, tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> str:
     text = f"Task: {' '.join(objective.split())}\nTools: {', '.join(_signature(tool) for tool in tools)}\n"
     if steps:
-        text += "Runbook:\n" + "".join(line + "\n" for line in _write_steps(tools, steps))
+        text += "Runbook:\n" + "".join(line + "\n" for line in _write_steps(tools, steps, label))
     return text + "Log:\n"
 
 
-def _write_steps(tools: Sequence[PublicTool], steps: Sequence[Step]) -> list[str]:
+def _write_steps(tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> list[str]:
     by_name = {tool.name: tool for tool in tools}
-    return [f"step {n}: {write_call(by_name[step.tool], step.arguments)}" for n, step in enumerate(steps, 1)]
+    calls = (write_call(by_name[step.tool], step.arguments) for step in steps)
+    return [f"{number}-{label}: {call}" for number, call in zip(NUMBERS, calls, strict=False)]
 
 
 def _write_example(example: Example, runbook: bool, output_chars: int) -> str:
-    text = _write_task(example.objective, example.tools, example.steps if runbook else [])
-    for line, output in zip(_write_steps(example.tools, example.steps), example.outputs, strict=True):
+    text = _write_task(example.objective, example.tools, example.steps if runbook else [], example.label)
+    for line, output in zip(
+        _write_steps(example.tools, example.steps, example.label), example.outputs, strict=True
+    ):
         text += f"{line}\n{write_reply(Reply(phase=Phase.OK, output=output), output_chars)}\n"
     return text + "finish: done\n\n"
 

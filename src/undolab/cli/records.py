@@ -47,7 +47,9 @@ def add_commands(commands: Commands) -> None:
 
 
 def _where(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="gemma3-270m", help="name in config/models.yaml (default: gemma3-270m)")
+    parser.add_argument(
+        "--model", default="gemma3-270m", help="name in config/models.yaml (default: gemma3-270m)"
+    )
     parser.add_argument("--split", default=None, help="dev, validation or test (default: the study's)")
     parser.add_argument("--store", type=Path, help="another .jsonl.zst than the one in data/records")
 
@@ -59,7 +61,9 @@ def _open(arguments: argparse.Namespace) -> tuple[RecordStore, ModelConfig]:
     split = arguments.split or read_config().study.split
     path = arguments.store or store_path(arguments.model, split)
     if not path.is_file():
-        raise UndolabError(f"{path} is missing; restore it from the repository, or record it with `make record`")
+        raise UndolabError(
+            f"{path} is missing; restore it from the repository, or record it with `make record`"
+        )
     return RecordStore(path), models[arguments.model]
 
 

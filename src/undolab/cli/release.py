@@ -19,7 +19,9 @@ def add_commands(commands: Commands) -> None:
     verify = commands.add_parser("verify", help="compare every covered file with manifest.sha256")
     verify.set_defaults(run=_verify)
 
-    split = commands.add_parser("split", help="compute build/splits/<split>.json and compare it with the freeze")
+    split = commands.add_parser(
+        "split", help="compute build/splits/<split>.json and compare it with the freeze"
+    )
     split.add_argument("split", choices=layout.SPLITS)
     split.set_defaults(run=_split)
 
@@ -35,7 +37,9 @@ def add_commands(commands: Commands) -> None:
     check.add_argument("--only", nargs="+", metavar="FILE", help="compare only these released files")
     check.set_defaults(run=_check)
 
-    ship = commands.add_parser("release", help="maintainers: copy build/ to the released places, rewrite the manifest")
+    ship = commands.add_parser(
+        "release", help="maintainers: copy build/ to the released places, rewrite the manifest"
+    )
     ship.set_defaults(run=_release)
 
 
@@ -84,6 +88,8 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _release(_: argparse.Namespace) -> int:
     if os.environ.get("TEX") == "no":
-        raise UndolabError("TEX=no is set, so there is no PDF; unset it and build everything before releasing")
+        raise UndolabError(
+            "TEX=no is set, so there is no PDF; unset it and build everything before releasing"
+        )
     print(release(_ROOT, BUILD).text())
     return 0

@@ -19,7 +19,9 @@ _EPOCH = "1767225600"
 
 def add_commands(commands: Commands) -> None:
     """Add the subcommands."""
-    numbers = commands.add_parser("stats", help="metrics, intervals and contrasts from the verdicts of a build")
+    numbers = commands.add_parser(
+        "stats", help="metrics, intervals and contrasts from the verdicts of a build"
+    )
     _build(numbers, _stats)
     top = commands.add_parser("report", help="tables, figures, macros, paper or demo from a build")
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)

@@ -48,7 +48,6 @@ from undolab.trials.run import PairRow, run_workflow
 from undolab.trials.source import make_agents, store_path
 from undolab.trials.status import missing
 from undolab.trials.sweep import sweep, sweep_csv
-from undolab.wire import heads, read_arms, write_heads
 
 _POLICIES = "gold, always-retry, never-retry, verify-first"
 
@@ -73,6 +72,9 @@ def add_commands(commands: Commands) -> None:
     run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
     run.add_argument(
         "--live", action="store_true", help="ask the model for what is not recorded, and record it"
+    )
+    run.add_argument(
+        "--worker", metavar="K/N", help="with --live: record only each Nth workflow, beside other workers"
     )
     run.add_argument(
         "--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop"
@@ -112,11 +114,6 @@ def add_commands(commands: Commands) -> None:
     )
     again.set_defaults(run=_reconstruct)
 
-    index = commands.add_parser("heads", help="write the sorted index of the chains' heads")
-    index.add_argument("log", nargs="+", type=Path, help="shards")
-    index.add_argument("--out", type=Path, required=True)
-    index.set_defaults(run=_heads)
-
 
 def _chosen(arguments: argparse.Namespace, config: Config) -> list[Workflow]:
     names = getattr(arguments, "workflow", None)
@@ -145,9 +142,11 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.live:
         split = tasks[0].workflow.split
-        require_plan(Path(), split)
-        fresh = record(tasks, config.study, load_models(MODELS), split, Path())
-        print(f"{fresh} completions recorded; none is missing")
+        if split is Split.TEST:
+            require_plan(Path(), split)
+        worker, tasks = _share(arguments.worker, tasks)
+        fresh = record(tasks, config.study, load_models(MODELS), split, Path(), worker)
+        print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
         return 0
     models_by_name = {} if arguments.agent else load_models(MODELS)
     for task in tasks:
@@ -157,6 +156,15 @@ def _run(arguments: argparse.Namespace) -> int:
         count = write_workflow(arguments.out, task.workflow.id, _shown(task.workflow.id, runs, arms))
         print(f"{task.workflow.id}: {count} arms")
     return 0
+
+
+def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
+    if worker is None:
+        return "", tasks
+    number, _, count = worker.partition("/")
+    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
+        raise UndolabError(f"--worker {worker!r} is not K/N with K from 1 to N, such as 1/2")
+    return f"{number}of{count}", tasks[int(number) - 1 :: int(count)]
 
 
 def _with_models(config: Config, models: list[str]) -> Config:
@@ -252,11 +260,6 @@ def _reconstruct(arguments: argparse.Namespace) -> int:
             data = b"".join(canonical(verdict) + b"\n" for verdict in verdicts)
             write_bytes(arguments.verdicts / f"{name}.jsonl", data)
     return 1 if failed else 0
-
-
-def _heads(arguments: argparse.Namespace) -> int:
-    write_heads(arguments.out, heads(arm for log in arguments.log for arm in read_arms(log)))
-    return 0
 
 
 def _summary(log: Path, verdicts: list[Verdict], problems: int) -> str:

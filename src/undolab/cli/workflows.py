@@ -43,7 +43,9 @@ def _schemas(arguments: argparse.Namespace) -> int:
 
 def _list(_: argparse.Namespace) -> int:
     for workflow in load_workflows(WORKFLOWS):
-        print(f"{workflow.id:<13} {workflow.split:<11} {workflow.domain:<10} {len(workflow.plan)} calls  {workflow.name}")
+        print(
+            f"{workflow.id:<13} {workflow.split:<11} {workflow.domain:<10} {len(workflow.plan)} calls  {workflow.name}"
+        )
     return 0
 
 

@@ -74,8 +74,13 @@ def drift(records: Iterable[Record], backend: Backend, n: int, seed: int) -> Dri
         old = record.completion
         if (fresh.tokens, fresh.text, fresh.finish_reason) != (old.tokens, old.text, old.finish_reason):
             pairs = zip(fresh.tokens, old.tokens, strict=False)
-            at = next((i for i, (a, b) in enumerate(pairs, 1) if a != b), min(len(fresh.tokens), len(old.tokens)) + 1)
-            differing.append(Finding(key=record.key, ordinal=record.ordinal, reason=f"differs from token {at} on"))
+            at = next(
+                (i for i, (a, b) in enumerate(pairs, 1) if a != b),
+                min(len(fresh.tokens), len(old.tokens)) + 1,
+            )
+            differing.append(
+                Finding(key=record.key, ordinal=record.ordinal, reason=f"differs from token {at} on")
+            )
     return DriftReport(checked=len(chosen), equal=len(chosen) - len(differing), differing=differing)
 
 
@@ -97,7 +102,7 @@ def _check(record: Record, scorer: Scorer) -> tuple[str, float]:
         return f"finish reason {said.finish_reason} does not fit the tokens", 0.0
     gaps = [abs(a - b) for a, b in zip(scored.logprobs, said.logprobs, strict=True)]
     worst = max(gaps)
-    if not worst <= TOLERANCE:
+    if not all(gap <= TOLERANCE for gap in gaps):
         at = gaps.index(worst) + 1
         return f"log-probability of token {at} differs by {worst:.3f}, more than {TOLERANCE}", worst
     return "", worst

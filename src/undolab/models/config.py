@@ -53,9 +53,13 @@ def load_models(path: Path) -> dict[str, ModelConfig]:
     try:
         raw: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UndolabError(f"{path}: cannot be read ({error.strerror}); restore it from the repository.") from error
+        raise UndolabError(
+            f"{path}: cannot be read ({error.strerror}); restore it from the repository."
+        ) from error
     except yaml.YAMLError as error:
-        raise UndolabError(f"{path}: is not valid YAML ({' '.join(str(error).split())}); mend that line.") from error
+        raise UndolabError(
+            f"{path}: is not valid YAML ({' '.join(str(error).split())}); mend that line."
+        ) from error
     if not isinstance(raw, dict) or not raw:
         raise UndolabError(f"{path}: must map each model's name to its settings; add at least one entry.")
     models = {}
@@ -65,7 +69,9 @@ def load_models(path: Path) -> dict[str, ModelConfig]:
         try:
             models[str(name)] = msgspec.convert({**entry, "name": str(name)}, ModelConfig)
         except msgspec.ValidationError as error:
-            raise UndolabError(f"{path}: /{name} is not a model entry ({error}); see config/README.md.") from error
+            raise UndolabError(
+                f"{path}: /{name} is not a model entry ({error}); see config/README.md."
+            ) from error
     return models
 
 
@@ -77,7 +83,9 @@ def find_model_file(config: ModelConfig, root: Path) -> Path:
     """
     path = root / config.file
     if not path.is_file():
-        raise UndolabError(f"{config.file}: the model file of {config.name} is missing; `make live` installs it.")
+        raise UndolabError(
+            f"{config.file}: the model file of {config.name} is missing; `make live` installs it."
+        )
     found = bytes_digest(path.read_bytes())
     if found != config.digest:
         raise UndolabError(

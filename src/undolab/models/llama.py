@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     Logits = NDArray[np.float32]
 
-_MISSING = "llama-cpp-python is not installed here; `make live` installs it (replaying records does not need it)."
+_MISSING = (
+    "llama-cpp-python is not installed here; `make live` installs it (replaying records does not need it)."
+)
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +78,9 @@ class LlamaBackend:
         engine = self._load()
         prompt = engine.tokenize(request.prompt)
         if len(prompt) + request.sampling.max_tokens > self._config.engine.context:
-            return Completion(text="", finish_reason="error", tokens=[], logprobs=[], prompt_tokens=len(prompt))
+            return Completion(
+                text="", finish_reason="error", tokens=[], logprobs=[], prompt_tokens=len(prompt)
+            )
         tokens: list[int] = []
         logprobs: list[float] = []
         said = b""
@@ -112,7 +116,9 @@ class LlamaBackend:
         logits = engine.evaluate(ids)
         for place, token in enumerate(tokens, 1):
             if not 0 <= token < engine.words:
-                raise UndolabError(f"token {token} is not a word of {self._config.name}; the record was changed.")
+                raise UndolabError(
+                    f"token {token} is not a word of {self._config.name}; the record was changed."
+                )
             logprobs.append(_logprob(logits, token))
             if place < len(tokens):
                 logits = engine.step(token)
@@ -156,7 +162,9 @@ class _Engine:
             raise UndolabError(f"{path}: llama.cpp cannot load it; delete the file and run `make live`.")
         self._context = self._c.llama_init_from_model(self._model, self._context_settings())
         if not self._context:
-            raise UndolabError(f"llama.cpp cannot make a context of {config.context} tokens; make it smaller.")
+            raise UndolabError(
+                f"llama.cpp cannot make a context of {config.context} tokens; make it smaller."
+            )
         self._vocab = self._c.llama_model_get_vocab(self._model)
         self._memory = self._c.llama_get_memory(self._context)
         self._pieces: dict[int, bytes] = {}
@@ -248,7 +256,9 @@ class _Engine:
         code = self._c.llama_decode(self._context, self._c.llama_batch_get_one(ids, len(tokens)))
         if code:
             self._kept = []
-            raise UndolabError(f"llama.cpp failed with code {code} while it evaluated {len(tokens)} tokens; run again.")
+            raise UndolabError(
+                f"llama.cpp failed with code {code} while it evaluated {len(tokens)} tokens; run again."
+            )
 
     def _logits(self) -> "Logits":
         import numpy as np
@@ -258,8 +268,10 @@ class _Engine:
 
 
 class _Sampler:
-    """llama.cpp's own chain. A token is drawn first and the grammar asked about that one alone; only where it says no
-    is the whole vocabulary masked and drawn from again. Both ways give the same distribution, this one sooner.
+    """llama.cpp's own chain.
+
+    A token is drawn first and the grammar asked about that one alone; only where it says no is the whole vocabulary
+    masked and drawn from again. Both ways give the same distribution, this one sooner.
     """
 
     def __init__(self, c: Any, vocab: Any, words: int, sampling: Sampling, grammar: str) -> None:
@@ -271,7 +283,9 @@ class _Sampler:
         if grammar:
             self._grammar = c.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
             if not self._grammar:
-                raise UndolabError("llama.cpp refuses the grammar made from the tools; simplify their schemas.")
+                raise UndolabError(
+                    "llama.cpp refuses the grammar made from the tools; simplify their schemas."
+                )
         self._chain = c.llama_sampler_chain_init(c.llama_sampler_chain_default_params())
         for link in self._links(sampling):
             c.llama_sampler_chain_add(self._chain, link)

@@ -20,15 +20,20 @@ class RecordStore:
     """The records of one model and split.
 
     `path` is the sealed `.jsonl.zst`: first line the header, then records sorted by key and ordinal. New records go to
-    the journal, plain lines in order of arrival, and into the sealed file by `seal`. Either file may be missing.
+    a journal beside it, plain lines in order of arrival, and into the sealed file by `seal`. Any of them may be missing.
+
+    Args:
+        path: the sealed file.
+        worker: name of this process among several that record different workflows at a time, each into its own journal.
 
     Raises:
         UndolabError: a file cannot be decoded, or a record's key is not that of its request.
     """
 
-    def __init__(self, path: Path, journal: Path | None = None) -> None:
+    def __init__(self, path: Path, worker: str = "") -> None:
         self.path = path
-        self.journal = journal or path.with_name(path.name.removesuffix(".jsonl.zst") + ".journal.jsonl")
+        self._stem = path.name.removesuffix(".jsonl.zst")
+        self.journal = path.with_name(f"{self._stem}.{worker or 'one'}.journal.jsonl")
         self.header: StoreHeader | None = None
         self.notices: list[str] = []
         """What was mended on opening, in words."""
@@ -68,6 +73,9 @@ class RecordStore:
             UndolabError: the place is taken (a recording is never overwritten) or the engine was not declared.
         """
         self._admit(record, str(self.journal))
+        if not self._whole:
+            # Each journal starts with a header of its own: those of other workers may be read after it.
+            self._write(canonical(self.header))
         self._write(canonical(record))
 
     def seal(self) -> None:
@@ -76,7 +84,8 @@ class RecordStore:
             raise UndolabError(f"{self.path}: there is nothing to seal; record something first.")
         write_sealed(self.path, self.header, self)
         self.close()
-        self.journal.unlink(missing_ok=True)
+        for journal in self._journals():
+            journal.unlink()
         self._whole = 0
 
     def close(self) -> None:
@@ -94,16 +103,23 @@ class RecordStore:
                     f"{self.path}: is cut or changed ({error}); restore it from the repository."
                 ) from error
             if not data.endswith(b"\n"):
-                raise UndolabError(f"{self.path}: the last line is cut; restore the file from the repository.")
-            self._read(str(self.path), data)
-        if self.journal.exists():
-            data = self.journal.read_bytes()
-            self._whole = data.rfind(b"\n") + 1
-            if self._whole < len(data):
-                self.notices.append(
-                    f"{self.journal}: dropped a last line that a kill had cut ({len(data) - self._whole} bytes)."
+                raise UndolabError(
+                    f"{self.path}: the last line is cut; restore the file from the repository."
                 )
-            self._read(str(self.journal), data[: self._whole])
+            self._read(str(self.path), data)
+        for journal in self._journals():
+            data = journal.read_bytes()
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                self.notices.append(
+                    f"{journal}: left out a last line that is cut ({len(data) - whole} bytes)."
+                )
+            if journal == self.journal:
+                self._whole = whole
+            self._read(str(journal), data[:whole])
+
+    def _journals(self) -> list[Path]:
+        return sorted(self.path.parent.glob(f"{self._stem}.*.journal.jsonl"))
 
     def _read(self, name: str, data: bytes) -> None:
         for number, line in enumerate(data.splitlines(), 1):
@@ -111,10 +127,12 @@ class RecordStore:
             try:
                 value: Any = msgspec.json.decode(line)
                 is_header = isinstance(value, dict) and "engines" in value
-                entry = msgspec.convert(value, StoreHeader if is_header else Record)
+                entry = msgspec.convert(value, StoreHeader) if is_header else msgspec.convert(value, Record)
                 whole = canonical(entry) == line
             except (msgspec.DecodeError, ValueError) as error:
-                raise UndolabError(f"{where} is no record ({error}); restore the file from the repository.") from error
+                raise UndolabError(
+                    f"{where} is no record ({error}); restore the file from the repository."
+                ) from error
             if not whole:
                 raise UndolabError(f"{where} is not in canonical form; restore the file from the repository.")
             if isinstance(entry, StoreHeader):

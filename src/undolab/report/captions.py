@@ -5,7 +5,7 @@ from undolab.stats.rows import MetricsFile
 
 _TEXT = {
     "TableOne": (
-        "Recovery and safety by method. Percent, with the 95 % interval of the task-clustered bootstrap (B = {B})"
+        "Recovery and safety by method. Percent, with the 95\u00a0% interval of the task-clustered bootstrap (B = {B})"
         " below; exp. counts the pairs in which the fault struck. CRSR rests on the D pairs whose control passed."
         " Abstained: the report said not done or unknown, rightly, and no harm was done."
     ),
@@ -16,11 +16,11 @@ _TEXT = {
     "TableSeven": "Every task: R of D recovered, by boundary and method; a dash where D = 0, so CRSR is undefined.",
     "FigureTwo": (
         "Competence (share of controls passed) against recovery (CRSR). Circles are tasks, their number and area say"
-        " how many share the point; the diamond is the pooled value with its 95 % bootstrap intervals."
+        " how many share the point; the diamond is the pooled value with its 95\u00a0% bootstrap intervals."
     ),
     "FigureThree": "CRSR by task and method, with R/D; hatched where D = 0, so CRSR is undefined.",
     "FigureFive": (
-        "Rates of harmful duplicates (DER), missing effects (MER) and unsafe re-sends (URR) by method, with 95 %"
+        "Rates of harmful duplicates (DER), missing effects (MER) and unsafe re-sends (URR) by method, with 95\u00a0%"
         " task-clustered bootstrap intervals (B = {B})."
     ),
 }

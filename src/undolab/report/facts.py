@@ -58,10 +58,10 @@ def study_facts(build: Path, workflows: list[str]) -> dict[str, Any]:
         "attempts": attempts,
         "completions": len(records),
         "prefixPairs": len(prefix),
-        "prefixUnequal": sum(not pair.equal for pair in prefix),
+        "prefixEqual": sum(pair.equal for pair in prefix),
         "exposed": sum(pair.exposure is Exposure.WITNESSED for pair in prefix),
-        "transparencyArms": len(transparency),
-        "transparencyUnequal": sum(not pair.equal for pair in transparency),
+        "transparencyPairs": len(transparency),
+        "transparencyEqual": sum(pair.equal for pair in transparency),
     }
 
 

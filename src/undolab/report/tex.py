@@ -67,6 +67,8 @@ def _line(row: Sequence[str]) -> str:
 
 def _plain(char: str) -> str:
     code = ord(char)
+    if char == "\u00a0":
+        return "~"
     if 0x20 <= code < 0x7F:
         return char
     if code < 0x20 or code == 0x7F:

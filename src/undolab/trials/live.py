@@ -34,16 +34,22 @@ _COLUMNS = (
 
 
 def record(
-    tasks: Sequence[Task], study: Study, models: Mapping[str, ModelConfig], split: Split, root: Path
+    tasks: Sequence[Task],
+    study: Study,
+    models: Mapping[str, ModelConfig],
+    split: Split,
+    root: Path,
+    worker: str = "",
 ) -> int:
-    """Record every missing completion of a study and seal the stores; return how many were made.
+    """Record every missing completion of a study; return how many were made.
 
-    Each answer is on the disk before the trial goes on, so a killed run goes on from there when it is called again.
+    Each answer is on the disk before the trial goes on, so a killed run goes on from there when it is called again. Without
+    a `worker` the stores are sealed at the end; a worker leaves that to the last call.
     """
     recorders: dict[str, RecordingBackend] = {}
     stores: list[RecordStore] = []
     for name in study.models:
-        store = RecordStore(root / store_path(name, split))
+        store = RecordStore(root / store_path(name, split), worker)
         stores.append(store)
         recorders[name] = RecordingBackend(store, LlamaBackend(models[name], root))
     make = make_agents(models, recorders)
@@ -58,5 +64,8 @@ def record(
                 fresh = sum(recorder.fresh for recorder in recorders.values())
                 progress.update(bar, advance=1, description=f"{task.workflow.id} ({fresh} new)")
     for store in stores:
-        store.seal()
+        if worker:
+            store.close()
+        else:
+            store.seal()
     return sum(recorder.fresh for recorder in recorders.values())

@@ -1,0 +1,111 @@
+"""The models file, and what is said where a model is missing."""
+
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from undolab.model.canon import bytes_digest
+from undolab.model.errors import UndolabError
+from undolab.models.config import find_model_file, load_models
+from undolab.models.gguf import tensor_types
+from undolab.models.llama import LlamaBackend
+
+MODELS = Path(__file__).parents[2] / "config" / "models.yaml"
+
+
+def test_the_released_models_load() -> None:
+    """The repository's own file names the default model by the digest that the design gives."""
+    model = load_models(MODELS)["gemma3-270m"]
+    assert model.digest == "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
+    assert (model.sampling.temperature, model.sampling.top_p) == (0.2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("threads: 1", "threads: one", "/gemma3-270m is not a model entry"),
+        ("  engine:", "  motor: 1\n  engine:", "unknown field `motor`"),
+        ("gemma3-270m:", "gemma3-270m: [", "is not valid YAML"),
+        ("examples: plain", "examples: rich", r"\$.prompt.examples"),
+    ],
+)
+def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """A wrong type, unknown field, unknown variant or broken YAML gets one sentence that names the file."""
+    text = MODELS.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "models.yaml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(UndolabError, match=message) as caught:
+        load_models(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_models_file_is_named(tmp_path: Path) -> None:
+    """A models file that is not there is named."""
+    with pytest.raises(UndolabError, match=r"none\.yaml"):
+        load_models(tmp_path / "none.yaml")
+
+
+def test_a_missing_model_file_says_make_live(tmp_path: Path) -> None:
+    """Without the model file, the sentence says what installs it."""
+    model = load_models(MODELS)["gemma3-270m"]
+    with pytest.raises(UndolabError, match="make live"):
+        find_model_file(model, tmp_path)
+
+
+def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
+    """A model file with other bytes is refused before it is loaded."""
+    model = load_models(MODELS)["gemma3-270m"]
+    (tmp_path / ".models").mkdir()
+    (tmp_path / model.file).write_bytes(b"GGUF")
+    with pytest.raises(UndolabError, match="SHA-256"):
+        LlamaBackend(model, tmp_path).header()
+
+
+def test_missing_llama_says_make_live(tmp_path: Path, monkeypatch: Any) -> None:
+    """Without llama-cpp-python, the sentence says what installs it."""
+    import msgspec
+
+    model = msgspec.structs.replace(load_models(MODELS)["gemma3-270m"], file="m", digest=bytes_digest(b"m"))
+    (tmp_path / "m").write_bytes(b"m")
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    with pytest.raises(UndolabError, match="make live"):
+        LlamaBackend(model, tmp_path).header()
+
+
+def gguf(tensors: list[tuple[str, int]]) -> bytes:
+    """Return a GGUF header with one value of each kind and the given tensors."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    entries = [
+        text("a.string") + struct.pack("<I", 8) + text("x"),
+        text("a.number") + struct.pack("<If", 6, 1.5),
+        text("a.flag") + struct.pack("<I?", 7, True),
+        text("a.numbers") + struct.pack("<IIQ3i", 9, 5, 3, 1, 2, 3),
+        text("a.strings") + struct.pack("<IIQ", 9, 8, 2) + text("one") + text("two"),
+        text("a.nested") + struct.pack("<IIQIQH", 9, 9, 1, 2, 1, 7),
+    ]
+    infos = [text(name) + struct.pack("<IQQIQ", 2, 8, 4, kind, 0) for name, kind in tensors]
+    return b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(entries)) + b"".join(entries + infos)
+
+
+def test_tensor_types_are_counted(tmp_path: Path) -> None:
+    """Each tensor counts under its ggml type, also a type that this reader has no name for."""
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf([("a", 12), ("b", 8), ("c", 8), ("d", 99)]))
+    assert tensor_types(path) == {"Q4_K": 1, "Q8_0": 2, "type 99": 1}
+
+
+@pytest.mark.parametrize("cut", [0, 3, 20, 60, -4])
+def test_a_cut_gguf_is_refused(tmp_path: Path, cut: int) -> None:
+    """A file that ends within its header, or is none, is refused by name."""
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf([("a", 12)])[:cut])
+    with pytest.raises(UndolabError, match=r"m\.gguf"):
+        tensor_types(path)

@@ -1,0 +1,108 @@
+"""The real model, where llama.cpp and the model file are here: repeatable, audited, and under its grammar."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from undolab.agents.base import PublicTool
+from undolab.agents.grammar import build_grammar
+from undolab.agents.line import read_line
+from undolab.model.errors import UndolabError
+from undolab.model.record import CompletionRequest, Record
+from undolab.models.audit import audit, drift
+from undolab.models.backend import request_key
+from undolab.models.config import ModelConfig, load_models
+from undolab.models.llama import LlamaBackend
+
+ROOT = Path(__file__).parents[2]
+MODEL = load_models(ROOT / "config" / "models.yaml")["gemma3-270m"]
+HERE = importlib.util.find_spec("llama_cpp") is not None and (ROOT / MODEL.file).is_file()
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.skipif(not HERE, reason="llama.cpp or the model file is not here; `make live` installs them"),
+]
+
+TOOL = PublicTool(
+    name="set_level",
+    description="",
+    parameters={
+        "type": "object",
+        "properties": {"box": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
+        "required": ["box"],
+    },
+    reads=False,
+)
+PROMPT = 'Runbook:\none-task: set_level(box="b1")\ntwo-task: set_level(box="b2")\nLog:\n'
+
+
+@pytest.fixture(scope="module")
+def backend() -> Iterator[LlamaBackend]:
+    made = LlamaBackend(MODEL, ROOT)
+    yield made
+    made.close()
+
+
+def request(prompt: str, model: ModelConfig = MODEL, tokens: int = 40) -> CompletionRequest:
+    sampling = msgspec.structs.replace(model.sampling, seed=5, max_tokens=tokens)
+    grammar = build_grammar([TOOL])
+    return CompletionRequest(
+        model=model.digest, prompt=prompt, grammar=grammar, stop=["\n"], sampling=sampling
+    )
+
+
+def test_equal_requests_have_equal_answers(backend: LlamaBackend) -> None:
+    """Fresh, after itself, after another prompt, and with most of its prefix in the cache, a request has one answer."""
+    long = "".join(f"line {n}: nothing to do\n" for n in range(20)) + PROMPT
+    first = backend.complete(request(long), 1)
+    assert backend.complete(request(long), 1) == first
+    backend.complete(request("Something else.\n"), 1)
+    assert backend.complete(request(long), 1) == first
+    backend.complete(request(long + first.text + "\n-> ok {}\n"), 1)
+    assert backend.complete(request(long), 1) == first
+    assert read_line(first.text, {TOOL.name})
+    assert len(first.tokens) == len(first.logprobs)
+
+
+def test_records_pass_the_audit_and_forgeries_fail(backend: LlamaBackend) -> None:
+    """Completions pass teacher forcing and equal themselves made again; changed tokens or numbers fail."""
+    asked = request(PROMPT)
+    made = backend.complete(asked, 1)
+    record = Record(key=request_key(asked), ordinal=1, request=asked, completion=made, engine="e")
+    report = audit([record], backend, 1, 1)
+    assert (report.findings, report.worst) == ([], 0.0)
+    assert drift([record], backend, 1, 1).equal == 1
+    swapped = [made.tokens[1], made.tokens[0], *made.tokens[2:]]
+    for forged in (
+        msgspec.structs.replace(made, text=made.text + " "),
+        msgspec.structs.replace(made, tokens=swapped),
+        msgspec.structs.replace(made, logprobs=[-0.5] * len(made.logprobs)),
+        msgspec.structs.replace(made, prompt_tokens=made.prompt_tokens + 1),
+    ):
+        assert audit([msgspec.structs.replace(record, completion=forged)], backend, 1, 1).findings
+
+
+def test_an_answer_ends_at_its_limit(backend: LlamaBackend) -> None:
+    """An answer that reaches its limit says `length`; a prompt that leaves no room for it says `error`."""
+    assert backend.complete(request(PROMPT, tokens=2), 1).finish_reason == "length"
+    full = backend.complete(request("word " * 4100), 1)
+    assert (full.finish_reason, full.text) == ("error", "")
+
+
+def test_the_header_says_what_the_file_is(backend: LlamaBackend) -> None:
+    """The header names the model, most of whose tensors are not of the type in its file name, and the engine."""
+    header = backend.header()
+    assert header.tensor_types == {"F32": 109, "Q4_K": 27, "Q5_0": 81, "Q6_K": 9, "Q8_0": 10}
+    (settings,) = header.engines.values()
+    assert (settings["threads"], settings["batch"]) == (MODEL.engine.threads, MODEL.engine.batch)
+
+
+def test_another_models_request_is_refused(backend: LlamaBackend) -> None:
+    """A request for another model, or with a grammar that is none, is refused in one sentence."""
+    with pytest.raises(UndolabError, match="is for model"):
+        backend.complete(msgspec.structs.replace(request(PROMPT), model="b" * 64), 1)
+    with pytest.raises(UndolabError, match="grammar"):
+        backend.complete(msgspec.structs.replace(request(PROMPT), grammar="root ::= ("), 1)
