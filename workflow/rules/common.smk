@@ -26,6 +26,19 @@ MODELS = config["study"]["models"]
 WORKFLOWS = sorted(path.stem for path in Path("data/workflows", SPLIT).glob("*.yaml"))
 TOOLS = sorted(str(path) for path in Path("data/tools").glob("*.yaml"))
 TEX = with_tex()
+EVERY_WORKFLOW = [str(path) for path in sorted(Path("data/workflows").glob("*/*.yaml"))]
+EXPECTED = ["data/expected/applicability.csv", "data/expected/verdicts.csv"]
+CONFORMANCE = expand(
+    "build/conformance/{name}",
+    name=[
+        "applicability.csv",
+        "baselines.csv",
+        "cells.csv",
+        "classes.csv",
+        "pairs.csv",
+        "verdicts.jsonl",
+    ],
+)
 
 
 wildcard_constraints:

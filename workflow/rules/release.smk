@@ -2,7 +2,10 @@
 
 BUILT = [
     f"build/splits/{SPLIT}.json",
-    "build/conformance/verdicts.jsonl",
+    CONFORMANCE,
+    "build/conformance/sweep.csv",
+    "build/validity/cases.csv",
+    "build/validity/mutants.csv",
     "build/wire/heads.tsv",
     expand(
         "build/{kind}/{workflow}.jsonl",

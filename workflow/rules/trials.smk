@@ -28,17 +28,51 @@ rule split:
 rule conformance:
     input:
         TOOLS,
-        [str(path) for path in sorted(Path("data/workflows").glob("*/*.yaml"))],
+        EVERY_WORKFLOW,
+        EXPECTED,
     output:
-        "build/conformance/verdicts.jsonl",
+        CONFORMANCE,
     log:
         "build/logs/conformance.log",
     params:
         code=code("trials"),
     message:
-        "Running every scripted agent"
+        "Running the scripted agents over every workflow, boundary and method"
     shell:
-        "undolab trials conformance --out {output} 2>&1 | tee {log}"
+        "undolab trials conformance --out build/conformance/verdicts.jsonl 2>&1 | tee {log}"
+
+
+rule sweep:
+    input:
+        TOOLS,
+        EVERY_WORKFLOW,
+    output:
+        "build/conformance/sweep.csv",
+    log:
+        "build/logs/sweep.log",
+    params:
+        code=code("trials"),
+    message:
+        "Sweeping attempt budgets and back-offs"
+    shell:
+        "undolab trials sweep --out {output} 2>&1 | tee {log}"
+
+
+rule validity:
+    input:
+        TOOLS,
+        EVERY_WORKFLOW,
+    output:
+        "build/validity/cases.csv",
+        "build/validity/mutants.csv",
+    log:
+        "build/logs/validity.log",
+    params:
+        code=code("trials"),
+    message:
+        "Judging right and wrong runs, and mutants of the judge"
+    shell:
+        "undolab validate --out build/validity 2>&1 | tee {log}"
 
 
 rule trials:

@@ -33,6 +33,7 @@ from undolab.release.freeze import require_plan
 from undolab.trials.arm import ArmRun, Task, prepare
 from undolab.trials.conformance import (
     applicability_csv,
+    baselines_csv,
     cells_csv,
     classes_csv,
     compare,
@@ -67,7 +68,9 @@ def add_commands(commands: Commands) -> None:
         "--split", choices=[split.value for split in Split], help="another split than the study's"
     )
     run.add_argument(
-        "--agent", metavar="scripted:POLICY", help=f"a scripted agent instead of the models: {_POLICIES}"
+        "--agent",
+        metavar="scripted[:POLICY]",
+        help=f"a scripted agent instead of the models: {_POLICIES}; without a policy, the full matrix of boundaries and methods",
     )
     run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
     run.add_argument(
@@ -130,6 +133,9 @@ def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.agent == "scripted":
+        arguments.out = arguments.out / "conformance" / "verdicts.jsonl"
+        return _conformance(arguments)
     config = read_config()
     if arguments.agent:
         models = [f"scripted:{arguments.agent.removeprefix('scripted:')}"]
@@ -206,6 +212,7 @@ def _conformance(arguments: argparse.Namespace) -> int:
     cells = compare(verdicts, workflows, tools, read_rules())
     write_bytes(arguments.out.parent / "cells.csv", cells_csv(cells))
     write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
+    write_bytes(arguments.out.parent / "baselines.csv", baselines_csv(verdicts, workflows, tools))
     write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))
     write_bytes(arguments.out.parent / "classes.csv", classes_csv(workflows, tools))
     wrong = [cell for cell in cells if cell.expected != cell.found]

@@ -108,6 +108,34 @@ def compare(
     ]
 
 
+def baselines_csv(
+    verdicts: Sequence[Verdict], workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]
+) -> bytes:
+    """Return how often each policy passes at each side of the commit: everywhere, where a repeat harms, where a reader shows.
+
+    Where a repeat harms, a policy that never looks is at chance over both sides together; one that looks is right wherever a
+    reader shows the effect.
+    """
+    facts = {w.id: workflow_class(w, tools) for w in workflows}
+    harmed = {name for name, known in facts.items() if known["repeat"] == "harm"}
+    observable = {name for name, known in facts.items() if known["seen"] == "yes"}
+    rows = []
+    for policy in Policy:
+        arms = [
+            v
+            for v in verdicts
+            if (v.arm.model, v.arm.method, v.arm.arm) == (f"{SCRIPTED}{policy}", "none", "fault")
+            and v.arm.boundary in PAIRED
+        ]
+        for boundary in (*PAIRED, "both"):
+            here = [v for v in arms if boundary in ("both", v.arm.boundary)]
+            groups = [here, *([v for v in here if v.arm.workflow in some] for some in (harmed, observable))]
+            counts = [count for group in groups for count in (sum(v.passed for v in group), len(group))]
+            rows.append((policy.value, str(boundary), *counts))
+    header = "policy boundary passed arms passed_where_harm harm_arms passed_where_seen seen_arms"
+    return table(header.split(), rows)
+
+
 def cells_csv(cells: Sequence[Cell]) -> bytes:
     """Return the comparison as a table."""
     return table(Cell.__struct_fields__, [msgspec.structs.astuple(cell) for cell in cells])
