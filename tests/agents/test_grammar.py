@@ -96,3 +96,9 @@ def test_every_tool_of_the_benchmark_has_a_grammar() -> None:
     ]
     grammar = build_grammar(public)
     assert all(f'"{name}("' in grammar for name in tools)
+
+
+def test_a_type_that_is_a_list_is_refused_by_name(make_tool: Any) -> None:
+    """A nullable type is refused in one sentence that names tool and property."""
+    with pytest.raises(UndolabError, match="tool t, property a: the grammar cannot take"):
+        build_grammar([make_tool("t", {"a": {"type": ["string", "null"]}})])

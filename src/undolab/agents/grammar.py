@@ -101,7 +101,7 @@ def _type(tool: str, name: str, schema: dict[str, Any]) -> str:
         of_strings = schema.get("items", {}).get("type") == "string"
         if keys == {"type"} and of_strings and schema["items"].keys() - _NOTES == {"type"}:
             return "strings"
-    elif kind in _SIMPLE:
+    elif isinstance(kind, str) and kind in _SIMPLE:
         if schema.get("maxLength", 0) > _LONGEST:
             raise UndolabError(
                 f"tool {tool}, property {name}: maxLength {schema['maxLength']} is more than a line holds; use {_LONGEST}."
