@@ -97,9 +97,9 @@ def _type(tool: str, name: str, schema: dict[str, Any]) -> str:
         )
     kind = schema.get("type")
     if kind == "array":
-        keys -= {"items"}
+        keys -= {"items", "minItems", "maxItems"}
         of_strings = schema.get("items", {}).get("type") == "string"
-        if keys == {"type"} and of_strings and schema["items"].keys() - _NOTES == {"type"}:
+        if keys == {"type"} and of_strings and schema["items"].keys() - _NOTES - _LIMITS == {"type"}:
             return "strings"
     elif isinstance(kind, str) and kind in _SIMPLE:
         if schema.get("maxLength", 0) > _LONGEST:

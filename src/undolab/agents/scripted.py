@@ -33,9 +33,11 @@ class ScriptedAgent:
 
     def __init__(self, plan: Sequence[Step], tools: Mapping[str, ToolSpec], policy: Policy) -> None:
         """Follow `plan` under `policy`."""
-        self._plan = plan
         self._tools = tools
         self._policy = policy
+        self._moves = [
+            (step, ToolCall(tool=step.tool, arguments=step.arguments), self._probe(step)) for step in plan
+        ]
         self._seen: list[str] = []
 
     def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
@@ -57,9 +59,7 @@ class ScriptedAgent:
         return Turn(said=canonical(move).decode(), calls=[move])
 
     def _walk(self) -> _Script:
-        for step in self._plan:
-            call = ToolCall(tool=step.tool, arguments=step.arguments)
-            probe = self._probe(step)
+        for step, call, probe in self._moves:
             before = (yield probe) if probe else None
             reply = yield call
             attempt = 1

@@ -26,7 +26,7 @@ def add_commands(commands: Commands) -> None:
     top = commands.add_parser("report", help="tables, figures, macros, paper or demo from a build")
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)
     stages: dict[str, tuple[str, Callable[[Path], Any]]] = {
-        "tables": ("tables 1, 2 and 7 as CSV and TeX", _tables),
+        "tables": ("every table of the paper as CSV and TeX", _tables),
         "figures": ("figures 2, 3 and 5 as PDF and PNG", _figures),
         "macros": ("every number of the paper as a TeX macro", _macros),
         "paper": ("the PDF, set by Tectonic without a network", _paper),
@@ -69,9 +69,12 @@ def _stats(build: Path) -> None:
 
 
 def _tables(build: Path) -> None:
-    from undolab.report import tables
+    from undolab.report import composition, matrix, tables
 
-    tables.write(build / "stats", build / "tables")
+    out = build / "tables"
+    tables.write(build / "stats", out)
+    matrix.write(build, out)
+    composition.write(load_workflows(WORKFLOWS), read_tools(), read_config().study.split, build, out)
 
 
 def _figures(build: Path) -> None:
@@ -82,12 +85,13 @@ def _figures(build: Path) -> None:
 
 def _macros(build: Path) -> None:
     from undolab.report import macros
-    from undolab.report.facts import data_facts, study_facts
+    from undolab.report.facts import benchmark_facts, data_facts, study_facts
 
-    config, workflows = read_config(), _chosen()
+    config, workflows, tools = read_config(), _chosen(), read_tools()
     values = {
         "fact": study_facts(build, [workflow.id for workflow in workflows])
-        | data_facts(workflows, read_tools())
+        | data_facts(workflows, tools)
+        | benchmark_facts(build, load_workflows(WORKFLOWS), tools)
         | _record_facts(config.study.models[0], config.study.split)
     }
     macros.write(build / "stats", build / "paper" / "macros.tex", values=values)

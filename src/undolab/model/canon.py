@@ -1,6 +1,7 @@
 """Canonical JSON (RFC 8785) and the digests made from it, because equal things must have equal bytes."""
 
 import hashlib
+import re
 from typing import Any
 
 import msgspec
@@ -8,6 +9,10 @@ import rfc8785
 
 _encoder = msgspec.json.Encoder(order="sorted")
 _SAFE_INTEGER = 2**53 - 1
+# In ASCII output: a float, a number of 16 digits or more, or null, which may have been NaN; also some text that looks like one.
+_doubtful = re.compile(rb"[:,\[](?:n|[-\d](?:\d*[.eE]|\d{15}))").search
+# No part of any of those; the search is over sooner without them.
+_IDLE = bytes(set(range(128)) - set(b'0123456789-+.eEn:,[" '))
 
 
 def canonical(value: Any) -> bytes:
@@ -16,8 +21,15 @@ def canonical(value: Any) -> bytes:
     Raises:
         ValueError: the value has no canonical form (NaN, infinity, an integer beyond 2**53).
     """
-    if _plain(value):
-        return _encoder.encode(value)
+    try:
+        data = _encoder.encode(value)
+    except OverflowError as error:
+        raise ValueError(f"an integer beyond 2**53 has no canonical form ({error})") from error
+    looks_plain = (
+        data.isascii() and data.startswith((b"{", b"[")) and not _doubtful(data.translate(None, _IDLE))
+    )
+    if looks_plain or _plain(value):
+        return data
     return rfc8785.dumps(msgspec.to_builtins(value))
 
 

@@ -11,6 +11,8 @@ def same_value(wanted: Any, given: Any) -> bool:
     Numbers compare by value (2500 equals 2500.0), booleans never equal numbers, and a string that holds a JSON object or
     array equals the parsed value and every other spelling of it.
     """
+    if type(wanted) is type(given) is str and wanted == given:
+        return True
     wanted, given = _parsed(wanted), _parsed(given)
     if isinstance(wanted, bool) or isinstance(given, bool):
         return wanted is given
@@ -23,7 +25,10 @@ def same_value(wanted: Any, given: Any) -> bool:
 
 def holds(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
     """Return True if `given` has every wanted key with the same value."""
-    return all(key in given and same_value(value, given[key]) for key, value in wanted.items())
+    for key, value in wanted.items():  # noqa: SIM110 - a generator takes twice as long
+        if key not in given or not same_value(value, given[key]):
+            return False
+    return True
 
 
 def _parsed(value: Any) -> Any:

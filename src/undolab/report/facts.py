@@ -1,4 +1,4 @@
-"""Facts of a study that no metric holds: arms, pair checks, and how much was on the wire."""
+"""Facts that no metric holds: arms and pair checks of the study, the scripted matrix, the validity suite, the data."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,9 @@ from undolab.model.fault import Exposure
 from undolab.model.tools import ToolSpec
 from undolab.model.verdict import Verdict
 from undolab.model.wire import ReportEvent, TurnEvent, WireEffectEvent
-from undolab.model.workflow import Workflow
+from undolab.model.workflow import Split, Workflow
+from undolab.report import evidence
+from undolab.report.composition import crosses, target
 from undolab.wire import read_arms
 
 
@@ -78,10 +80,120 @@ def _capable(build: Path, workflows: list[str]) -> dict[str, int]:
 
 def data_facts(workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]) -> dict[str, int]:
     """Return counts of the data: tools, and what services and readers offer for the study's target calls."""
-    targets = [tools[workflow.scenarios[0].tool] for workflow in workflows]
+    targets = [target(workflow, tools) for workflow in workflows]
     return {
         "tools": len(tools),
         "toolsKeyed": sum(tool.idempotency_key for tool in tools.values()),
         "workflowsKeyed": sum(tool.idempotency_key for tool in targets),
         "workflowsUnobservable": sum(tool.observe is None for tool in targets),
+    }
+
+
+def benchmark_facts(
+    build: Path, workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]
+) -> dict[str, Any]:
+    """Return counts of the whole benchmark: its workflows, its scripted matrix and its validity suite.
+
+    Args:
+        build: holds `conformance/{cells,pairs,baselines,sweep,classes}.csv` and `validity/{cases,mutants}.csv`.
+        workflows: every workflow of every split.
+        tools: the catalogue.
+
+    Raises:
+        UndolabError: a table of the build is missing or lacks a column.
+    """
+    return {
+        "corpus": _corpus(workflows, tools, evidence.repeats(build)),
+        "matrix": _matrix(build),
+        "cell": _endings(build),
+        "validity": _validity(build),
+        "baseline": _baselines(build),
+        "sweep": _sweep(build),
+    }
+
+
+def _corpus(
+    workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec], repeats: Mapping[str, str]
+) -> dict[str, int]:
+    targets = [target(workflow, tools) for workflow in workflows]
+    calls = [len(workflow.plan) for workflow in workflows]
+    return {
+        "workflows": len(workflows),
+        **{split.value: sum(workflow.split is split for workflow in workflows) for split in Split},
+        "domains": len({workflow.domain for workflow in workflows}),
+        "crossing": sum(crosses(workflow, tools) for workflow in workflows),
+        "callsFewest": min(calls),
+        "callsMost": max(calls),
+        "keyed": sum(tool.idempotency_key for tool in targets),
+        "observable": sum(tool.observe is not None for tool in targets),
+        "unobservable": sum(tool.observe is None for tool in targets),
+        "repeatHarms": sum(repeats[workflow.id] == "harm" for workflow in workflows),
+        "composite": sum(any(tools[step.tool].sub_writes > 1 for step in one.plan) for one in workflows),
+    }
+
+
+def _matrix(build: Path) -> dict[str, int]:
+    cells = evidence.cells(build)
+    faults = [cell for cell in cells if cell["exposure"] != Exposure.NO_FAULT]
+    pairs = evidence.rows(build / "conformance" / "pairs.csv", ("check", "equal", "pairs"))
+    checked = {
+        f"{check}{name}": sum(int(pair[column]) for pair in pairs if pair["check"] == check)
+        for check in ("prefix", "transparency")
+        for name, column in (("Equal", "equal"), ("Pairs", "pairs"))
+    }
+    return {
+        "goldArms": len(cells),
+        "goldExpected": sum(cell["expected"] == cell["found"] for cell in cells),
+        "goldControls": len(cells) - len(faults),
+        "goldFaults": len(faults),
+        "goldWitnessed": sum(cell["exposure"] == Exposure.WITNESSED for cell in faults),
+        "boundaries": len({cell["boundary"] for cell in faults}),
+        "methods": len({cell["method"] for cell in faults}),
+        **checked,
+    }
+
+
+def _endings(build: Path) -> dict[str, dict[str, dict[str, int]]]:
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for cell in evidence.cells(build):
+        methods = found.setdefault(cell["boundary"].lower(), {})
+        ends = methods.setdefault(cell["method"], {"arms": 0, **{end.value: 0 for end in evidence.Ending}})
+        ends["arms"] += 1
+        ends[evidence.ending(cell["found"])] += 1
+    return found
+
+
+def _validity(build: Path) -> dict[str, int]:
+    cases = evidence.cases(build)
+    mutants = evidence.rows(build / "validity" / "mutants.csv", ("clause dropped", "cases that show it"))
+    caught = [int(mutant["cases that show it"]) for mutant in mutants]
+    return {
+        "cases": len(cases),
+        "casesExpected": sum(case["expected"] == case["found"] for case in cases),
+        "casesFewest": min(Counter(case["workflow"] for case in cases).values()),
+        "kinds": len({case["kind"] for case in cases}),
+        "mutants": len(mutants),
+        "mutantsCaught": sum(count > 0 for count in caught),
+        "mutantsFewest": min(caught),
+    }
+
+
+def _baselines(build: Path) -> dict[str, dict[str, dict[str, int]]]:
+    counts = ("passed", "arms", "passed_where_harm", "harm_arms", "passed_where_seen", "seen_arms")
+    path = build / "conformance" / "baselines.csv"
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for row in evidence.rows(path, ("policy", "boundary", *counts)):
+        found.setdefault(row["policy"], {})[row["boundary"].lower()] = {
+            name: int(row[name]) for name in counts
+        }
+    return found
+
+
+def _sweep(build: Path) -> dict[str, int]:
+    points = evidence.sweep(build)
+    return {
+        "points": len(points),
+        "arms": sum(int(point["arms"]) for point in points),
+        "backoffs": len({point["backoff"] for point in points}),
+        "budgets": len({point["attempts"] for point in points}),
     }

@@ -3,8 +3,19 @@
 from undolab.stats.rows import CellRow, Estimate, MetricsFile, Scope
 
 BOUNDARY = {
+    "NONE": "No fault",
     "PRE_MUTATION": "Request lost",
+    "DURING_MUTATION": "Half done, answer lost",
     "POST_MUTATION_PRE_ACK": "Acknowledgement lost",
+    "POST_ACK_PRE_CHECKPOINT": "Agent dies, told nothing",
+    "POST_ACK_PRE_CHECKPOINT_TOLD": "Agent dies, told so",
+    "DURING_COMPENSATION": "Undo answer lost",
+    "LATE_COMMIT": "Late commit",
+    "OVERTAKEN": "Retry overtakes the call",
+    "OUTLIVES_BUDGET": "Fault outlives the budget",
+    "DUPLICATE_DELIVERY": "Delivered twice",
+    "CONCURRENT_WRITE": "Somebody else wrote it",
+    "TWO_FAULTS": "Two faults",
 }
 METHOD = {"none": "none", "B0": "B0 retry", "B2": "B2 key", "B6": "B6 verify"}
 UNDEFINED = "undefined"

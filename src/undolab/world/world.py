@@ -102,8 +102,9 @@ class World:
         problem = first_problem(spec.parameters, arguments)
         if problem:
             return _refusal("invalid_arguments", problem)
-        data = canonical(arguments)
         honoured = key if spec.idempotency_key else None
+        # Only the ledger and the key's fingerprint need the arguments' bytes.
+        data = canonical(arguments) if spec.writes or honoured is not None else b""
         store = self._store
         tx = Tx(store.db, self._seed, (attempt, tool, data.decode(), honoured))
         store.begin()
