@@ -9,7 +9,7 @@ import pytest
 
 from undolab.model.canon import bytes_digest
 from undolab.model.errors import UndolabError
-from undolab.models.config import find_model_file, load_models
+from undolab.models.config import ApiConfig, find_model, find_model_file, load_all, load_models
 from undolab.models.gguf import tensor_types
 from undolab.models.llama import LlamaBackend
 
@@ -109,3 +109,56 @@ def test_a_cut_gguf_is_refused(tmp_path: Path, cut: int) -> None:
     path.write_bytes(gguf([("a", 12)])[:cut])
     with pytest.raises(UndolabError, match=r"m\.gguf"):
         tensor_types(path)
+
+
+THREE = "mine:\n  url: http://127.0.0.1:8000/v1\n  model: served-name\n"
+
+
+def test_three_lines_are_a_model(tmp_path: Path) -> None:
+    """A name, an address and the model's name there are enough; the address is not in what names the model."""
+    path = tmp_path / "models.yaml"
+    path.write_text(THREE, encoding="utf-8")
+    model = load_all(path)["mine"]
+    assert isinstance(model, ApiConfig)
+    assert (model.identity, model.protocol, model.sampling.temperature) == ("api:served-name", "chat", 0.2)
+    assert load_models(path) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("key: sk-abc", "/mine/key must be the name of an environment variable"),
+        ("key: deadbeef", "/mine/key must be the name"),
+        ("protocol: completions", "/mine/protocol completions needs .* grammar"),
+        ("sampling: {top_k: 5}", "/mine/sampling/top_k is set"),
+        ("attempts: 0", "/mine/attempts and timeout"),
+        ("accepts: [magic]", r"\$\.accepts"),
+        ("colour: red", "unknown field `colour`"),
+    ],
+)
+def test_a_wrong_service_entry_is_named(tmp_path: Path, line: str, message: str) -> None:
+    """A wrong entry of a service is named by file and pointer, and a key written into it is not repeated."""
+    path = tmp_path / "models.yaml"
+    path.write_text(f"{THREE}  {line}\n", encoding="utf-8")
+    with pytest.raises(UndolabError, match=message) as caught:
+        load_all(path)
+    assert "abc" not in str(caught.value)
+    assert "deadbeef" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://x/v1", "http://", "http://u:hunter2@x/v1", "http://x/v1?key=hunter2", "http://[bad/v1"]
+)
+def test_an_address_with_a_secret_or_without_a_host_is_refused(tmp_path: Path, url: str) -> None:
+    """Neither a half address nor one that carries a secret is taken, and the secret is not repeated."""
+    path = tmp_path / "models.yaml"
+    path.write_text(THREE.replace("http://127.0.0.1:8000/v1", f"'{url}'"), encoding="utf-8")
+    with pytest.raises(UndolabError, match="/mine/url must") as caught:
+        load_all(path)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_an_unknown_model_is_named_with_those_there_are() -> None:
+    """A wrong name lists the right ones."""
+    with pytest.raises(UndolabError, match=r"no model 'nope' .* gemma3-270m"):
+        find_model(load_all(MODELS), "nope")

@@ -8,22 +8,33 @@ import msgspec
 from undolab.agents.base import Exchange, TaskView, Turn
 from undolab.agents.grammar import build_grammar
 from undolab.agents.line import BadLineError, read_line
-from undolab.agents.prompt import STOP, write_prompt
+from undolab.agents.prompt import STOP, Layout, write_prompt
 from undolab.model.calls import FinalReport
 from undolab.model.canon import bytes_digest, call_seed, resumed_seed
 from undolab.model.record import CompletionRequest
 from undolab.models.backend import Backend, request_key
-from undolab.models.config import ModelConfig
+from undolab.models.config import Settings
+
+_ENDINGS = {"length": "the answer was truncated", "error": "the prompt does not fit"}
 
 
 class DirectAgent:
     """The direct loop over one backend; one object an arm.
 
-    Whether the prompt shows a runbook follows from the view: it does where the view has steps.
+    Whether the prompt shows a runbook follows from the view: it does where the view has steps. F2 asks its model through
+    one of these too, with a layout of its own.
     """
 
-    def __init__(self, backend: Backend, config: ModelConfig, trial_seed: int, resume: int = 0) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        config: Settings,
+        trial_seed: int,
+        resume: int = 0,
+        layout: Layout = write_prompt,
+    ) -> None:
         self._backend = backend
+        self._layout = layout
         self._config = config
         self._trial_seed = resumed_seed(trial_seed, resume)
         self._asked: Counter[str] = Counter()
@@ -40,10 +51,8 @@ class DirectAgent:
         completion = self._backend.complete(request, self._asked[key])
         record = f"{key}#{self._asked[key]}"
         if completion.finish_reason != "stop":
-            why = (
-                "the answer was truncated"
-                if completion.finish_reason == "length"
-                else "the prompt does not fit"
+            why = _ENDINGS.get(
+                completion.finish_reason, f"the answer ended with {completion.finish_reason!r}"
             )
             return Turn(said=completion.text, error=why, record=record)
         try:
@@ -64,7 +73,7 @@ class DirectAgent:
             self._config.sampling, seed=call_seed(self._trial_seed, len(history) + 1)
         )
         return CompletionRequest(
-            model=self._config.digest,
+            model=self._config.identity,
             prompt=self._prompt(view, history),
             grammar=build_grammar(view.tools),
             stop=[STOP],
@@ -73,4 +82,4 @@ class DirectAgent:
 
     def _prompt(self, view: TaskView, history: Sequence[Exchange]) -> str:
         settings = self._config.prompt
-        return write_prompt(view, history, settings.examples, settings.output_chars)
+        return self._layout(view, history, settings.examples, settings.output_chars)

@@ -1,6 +1,7 @@
 """The transcript prompt: worked examples, the task, and the log so far, which the model continues by one line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from undolab.agents.base import Exchange, PublicTool, TaskView
 from undolab.agents.examples import VARIANTS, Example
@@ -10,6 +11,11 @@ from undolab.model.workflow import Step
 
 STOP = "\n"
 """What ends the model's line."""
+
+_LOG = "Log:\n"
+
+Layout: TypeAlias = Callable[[TaskView, Sequence[Exchange], str, int], str]
+"""Writes the prompt of the next turn from the task, the history, the variant of examples and the length of a reply."""
 
 
 def write_prompt(view: TaskView, history: Sequence[Exchange], examples: str, output_chars: int) -> str:
@@ -23,30 +29,34 @@ def write_prompt(view: TaskView, history: Sequence[Exchange], examples: str, out
     """
     runbook = bool(view.steps)
     parts = [_write_example(example, runbook, output_chars) for example in VARIANTS[examples]]
-    parts.append(_write_task(view.objective, view.tools, view.steps, TASK_LABEL))
+    parts.append(write_task(view.objective, view.tools, view.steps, TASK_LABEL) + _LOG)
     for exchange in history:
         parts.append(exchange.turn.said + "\n")
         parts.extend(write_reply(reply, output_chars) + "\n" for reply in exchange.replies)
     return "".join(parts)
 
 
-def _write_task(objective: str, tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> str:
+def write_task(objective: str, tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> str:
+    """Return the objective, the tools and the runbook, a line each; `label` is what the calls are counted with."""
     text = f"Task: {' '.join(objective.split())}\nTools: {', '.join(_signature(tool) for tool in tools)}\n"
     if steps:
-        text += "Runbook:\n" + "".join(line + "\n" for line in _write_steps(tools, steps, label))
-    return text + "Log:\n"
+        text += "Runbook:\n" + "".join(line + "\n" for line in write_steps(tools, steps, label))
+    return text
 
 
-def _write_steps(tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> list[str]:
+def write_steps(tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> list[str]:
+    """Return each step as the line that the model would write."""
     by_name = {tool.name: tool for tool in tools}
     calls = (write_call(by_name[step.tool], step.arguments) for step in steps)
     return [f"{number}-{label}: {call}" for number, call in zip(NUMBERS, calls, strict=False)]
 
 
 def _write_example(example: Example, runbook: bool, output_chars: int) -> str:
-    text = _write_task(example.objective, example.tools, example.steps if runbook else [], example.label)
+    text = (
+        write_task(example.objective, example.tools, example.steps if runbook else [], example.label) + _LOG
+    )
     for line, output in zip(
-        _write_steps(example.tools, example.steps, example.label), example.outputs, strict=True
+        write_steps(example.tools, example.steps, example.label), example.outputs, strict=True
     ):
         text += f"{line}\n{write_reply(Reply(phase=Phase.OK, output=output), output_chars)}\n"
     return text + "finish: done\n\n"

@@ -10,9 +10,10 @@ from undolab.cli.common import MODELS, Commands, read_config
 from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
 from undolab.models.audit import audit, drift
-from undolab.models.config import ModelConfig, load_models
+from undolab.models.config import ApiConfig, ModelConfig, find_model, load_all
 from undolab.models.llama import LlamaBackend
-from undolab.models.store import RecordStore
+from undolab.models.sources import open_store
+from undolab.models.store import HttpStore, RecordStore
 from undolab.trials.source import store_path
 
 _SEED = 42
@@ -54,17 +55,25 @@ def _where(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", type=Path, help="another .jsonl.zst than the one in data/records")
 
 
-def _open(arguments: argparse.Namespace) -> tuple[RecordStore, ModelConfig]:
-    models = load_models(MODELS)
-    if arguments.model not in models:
-        raise UndolabError(f"no model {arguments.model!r} in {MODELS}; it has {', '.join(sorted(models))}")
+def _open(arguments: argparse.Namespace) -> tuple[RecordStore | HttpStore, ModelConfig | ApiConfig]:
+    models = load_all(MODELS)
+    model = find_model(models, arguments.model)
     split = arguments.split or read_config().study.split
     path = arguments.store or store_path(arguments.model, split)
     if not path.is_file():
         raise UndolabError(
             f"{path} is missing; restore it from the repository, or record it with `make record`"
         )
-    return RecordStore(path), models[arguments.model]
+    return open_store(model, path), model
+
+
+def _open_ours(arguments: argparse.Namespace) -> tuple[RecordStore, ModelConfig]:
+    store, model = _open(arguments)
+    if not (isinstance(store, RecordStore) and isinstance(model, ModelConfig)):
+        raise UndolabError(
+            f"{model.name} runs behind a service, which tells no token ids; name a model with a file"
+        )
+    return store, model
 
 
 def _show(arguments: argparse.Namespace) -> int:
@@ -82,7 +91,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    store, model = _open(arguments)
+    store, model = _open_ours(arguments)
     report = audit(store, LlamaBackend(model, Path()), arguments.records, _SEED)
     for finding in report.findings:
         print(f"{store.path}: record {finding.key[:12]} ordinal {finding.ordinal}: {finding.reason}")
@@ -94,7 +103,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _live(arguments: argparse.Namespace) -> int:
-    store, model = _open(arguments)
+    store, model = _open_ours(arguments)
     report = drift(store, LlamaBackend(model, Path()), arguments.records, _SEED)
     for finding in report.differing:
         print(f"record {finding.key[:12]} ordinal {finding.ordinal}: {finding.reason}")

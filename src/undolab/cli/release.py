@@ -5,18 +5,23 @@ import os
 import sys
 from pathlib import Path
 
-from undolab.cli.common import BUILD, Commands
+from undolab.cli.common import BUILD, MODELS, Commands
 from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
+from undolab.models.config import load_all
+from undolab.models.sources import unreadable
 from undolab.release import compare, freeze, layout, manifest, sources
 from undolab.release.release import release
 
 _ROOT = Path()
+_RECORDS = Path("data/records")
 
 
 def add_commands(commands: Commands) -> None:
     """Add the subcommands."""
-    verify = commands.add_parser("verify", help="compare every covered file with manifest.sha256")
+    verify = commands.add_parser(
+        "verify", help="compare every covered file with manifest.sha256, and decode every record"
+    )
     verify.set_defaults(run=_verify)
 
     split = commands.add_parser(
@@ -46,7 +51,12 @@ def add_commands(commands: Commands) -> None:
 def _verify(_: argparse.Namespace) -> int:
     found = manifest.verify(_ROOT)
     print(found.text())
-    return found.exit_code
+    if found.exit_code:
+        return found.exit_code
+    problems = unreadable(load_all(MODELS), _RECORDS)
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
 
 
 def _split(arguments: argparse.Namespace) -> int:

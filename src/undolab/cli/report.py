@@ -30,6 +30,7 @@ def add_commands(commands: Commands) -> None:
         "figures": ("figures 2, 3 and 5 as PDF and PNG", _figures),
         "macros": ("every number of the paper as a TeX macro", _macros),
         "paper": ("the PDF, set by Tectonic without a network", _paper),
+        "behaviour": ("what the models do after the error without a method, from the wire logs", _behaviour),
         "demo": ("the page that opens without a server", _demo),
     }
     for name, (help_text, stage) in stages.items():
@@ -116,6 +117,12 @@ def _paper(build: Path) -> None:
     if not epoch.isdigit():
         raise UndolabError(f"SOURCE_DATE_EPOCH is {epoch!r}; set it to a number of seconds, or unset it")
     paper.build(Path("paper"), build, _TECTONIC, int(epoch))
+
+
+def _behaviour(build: Path) -> None:
+    from undolab.report import behaviour
+
+    behaviour.write(sorted((build / "wire").glob("*.jsonl.zst")), build / "tables")
 
 
 def _demo(build: Path) -> None:

@@ -25,12 +25,11 @@ from undolab.model.load import load_workflows
 from undolab.model.verdict import Verdict
 from undolab.model.workflow import Split, Workflow
 from undolab.models.backend import Backend
-from undolab.models.config import ModelConfig, load_models
-from undolab.models.replay import ReplayBackend
-from undolab.models.store import RecordStore
+from undolab.models.config import ApiConfig, ModelConfig, load_all
+from undolab.models.sources import open_store, replay
 from undolab.recovery.privileges import privileges_page
 from undolab.release.freeze import require_plan
-from undolab.trials.arm import ArmRun, Task, prepare
+from undolab.trials.arm import ArmRun, MakeAgent, Task, prepare
 from undolab.trials.conformance import (
     applicability_csv,
     baselines_csv,
@@ -45,6 +44,7 @@ from undolab.trials.forensic import reconstruct_shard
 from undolab.trials.live import record
 from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
+from undolab.trials.own import FRAMEWORK, SECONDS, describe, make_own
 from undolab.trials.run import PairRow, run_workflow
 from undolab.trials.source import make_agents, store_path
 from undolab.trials.status import missing
@@ -69,10 +69,23 @@ def add_commands(commands: Commands) -> None:
     )
     run.add_argument(
         "--agent",
-        metavar="scripted[:POLICY]",
-        help=f"a scripted agent instead of the models: {_POLICIES}; without a policy, the full matrix of boundaries and methods",
+        metavar="AGENT",
+        help=f"instead of the models: FILE.py:FUNCTION, http://HOST:PORT/, or scripted:POLICY ({_POLICIES}); scripted alone "
+        "runs the full matrix of boundaries and methods",
     )
-    run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
+    run.add_argument(
+        "--test", action="store_true", help="let --agent run on the held-out TEST split; the results say so"
+    )
+    run.add_argument(
+        "--timeout",
+        type=float,
+        default=SECONDS,
+        metavar="S",
+        help=f"seconds that --agent has for an answer (default: {SECONDS:g})",
+    )
+    run.add_argument(
+        "--out", type=Path, help="folder for the results (default: build, or build/own/NAME with --agent)"
+    )
     run.add_argument(
         "--live", action="store_true", help="ask the model for what is not recorded, and record it"
     )
@@ -133,6 +146,9 @@ def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.agent and arguments.agent.split(":")[0] != "scripted":
+        return _run_own(arguments)
+    arguments.out = arguments.out or BUILD
     if arguments.agent == "scripted":
         arguments.out = arguments.out / "conformance" / "verdicts.jsonl"
         return _conformance(arguments)
@@ -141,27 +157,49 @@ def _run(arguments: argparse.Namespace) -> int:
         models = [f"scripted:{arguments.agent.removeprefix('scripted:')}"]
         if models[0].removeprefix("scripted:") not in _POLICIES.split(", "):
             raise UndolabError(f"no scripted agent {arguments.agent!r}; there are {_POLICIES}")
-        config = _with_models(config, models)
+        config = _with_models(config, models, "script")
     tasks = _tasks(_chosen(arguments, config), config)
     if arguments.dry_run:
-        print(missing(tasks, config.study, load_models(MODELS)).text())
+        print(missing(tasks, config.study, load_all(MODELS)).text())
         return 0
     if arguments.live:
         split = tasks[0].workflow.split
         if split is Split.TEST:
             require_plan(Path(), split)
         worker, tasks = _share(arguments.worker, tasks)
-        fresh = record(tasks, config.study, load_models(MODELS), split, Path(), worker)
+        fresh = record(tasks, config.study, load_all(MODELS), split, Path(), worker)
         print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
         return 0
-    models_by_name = {} if arguments.agent else load_models(MODELS)
+    models_by_name = {} if arguments.agent else load_all(MODELS)
     for task in tasks:
         backends = {} if arguments.agent else _replay(models_by_name, task.workflow.split)
-        runs = run_workflow(task, config.study, make_agents(models_by_name, backends))
-        arms = arms_per_trial(config.study) * len(config.study.models) * len(config.study.seeds)
-        count = write_workflow(arguments.out, task.workflow.id, _shown(task.workflow.id, runs, arms))
-        print(f"{task.workflow.id}: {count} arms")
+        _write(task, config, make_agents(models_by_name, backends), arguments.out)
     return 0
+
+
+def _run_own(arguments: argparse.Namespace) -> int:
+    if arguments.live or arguments.dry_run or arguments.worker:
+        raise UndolabError(
+            "--live, --dry-run and --worker are for recorded models; leave them out with --agent"
+        )
+    config = read_config()
+    workflows = _chosen(arguments, config)
+    run = describe(arguments.agent, workflows, test=arguments.test, seconds=arguments.timeout)
+    config = _with_models(config, [run.model], FRAMEWORK)
+    out = arguments.out or BUILD / "own" / run.model.removeprefix("own:")
+    make = make_own(arguments.agent, arguments.timeout)
+    write_bytes(out / "agent.json", canonical(run) + b"\n")
+    for task in _tasks(workflows, config):
+        _write(task, config, make, out)
+    print(f"results of {run.model} are in {out}")
+    return 0
+
+
+def _write(task: Task, config: Config, make: MakeAgent, out: Path) -> None:
+    study, name = config.study, task.workflow.id
+    arms = arms_per_trial(study) * len(study.models) * len(study.frameworks) * len(study.seeds)
+    count = write_workflow(out, name, _shown(name, run_workflow(task, study, make), arms))
+    print(f"{name}: {count} arms")
 
 
 def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
@@ -173,12 +211,12 @@ def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
     return f"{number}of{count}", tasks[int(number) - 1 :: int(count)]
 
 
-def _with_models(config: Config, models: list[str]) -> Config:
-    return replace(config, study=replace(config.study, models=models, frameworks=["script"]))
+def _with_models(config: Config, models: list[str], framework: str) -> Config:
+    return replace(config, study=replace(config.study, models=models, frameworks=[framework]))
 
 
-def _replay(models: dict[str, ModelConfig], split: str) -> dict[str, Backend]:
-    return {name: ReplayBackend(RecordStore(store_path(name, split))) for name in models}
+def _replay(models: dict[str, ModelConfig | ApiConfig], split: str) -> dict[str, Backend]:
+    return {name: replay(open_store(model, store_path(name, split))) for name, model in models.items()}
 
 
 def _shown(
@@ -200,7 +238,7 @@ def _shown(
 
 def _status(arguments: argparse.Namespace) -> int:
     config = read_config()
-    found = missing(_tasks(_chosen(arguments, config), config), config.study, load_models(MODELS))
+    found = missing(_tasks(_chosen(arguments, config), config), config.study, load_all(MODELS))
     print(found.text())
     return 1 if found.missing_arms or found.invalid else 0
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 import yaml
 
+from undolab.agents.protocol import TYPES as AGENT_TYPES
 from undolab.cli.common import WORKFLOWS, Commands, read_tools, read_workflow
 from undolab.model.files import write_bytes
 from undolab.model.lint import lint
 from undolab.model.load import load_workflows
-from undolab.model.published import TYPES, schema_text
+from undolab.model.published import TYPES, schema_text, type_schema
 
 SCHEMAS = Path("docs/reference/schemas")
 
@@ -36,8 +37,10 @@ def add_commands(commands: Commands) -> None:
 def _schemas(arguments: argparse.Namespace) -> int:
     for name in TYPES:
         write_bytes(arguments.out / f"{name}.schema.json", schema_text(name).encode())
+    for name, kind in AGENT_TYPES.items():
+        write_bytes(arguments.out / f"{name}.schema.json", type_schema(kind).encode())
     write_bytes(Path("workflow/schemas/config.schema.json"), schema_text("config").encode())
-    print(f"{len(TYPES)} schemas written to {arguments.out}")
+    print(f"{len(TYPES) + len(AGENT_TYPES)} schemas written to {arguments.out}")
     return 0
 
 

@@ -32,5 +32,10 @@ TYPES: Mapping[str, Any] = MappingProxyType(
 
 def schema_text(name: str) -> str:
     """Return one schema (JSON Schema 2020-12) as text."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(TYPES[name])}
+    return type_schema(TYPES[name])
+
+
+def type_schema(kind: Any) -> str:
+    """Return the schema of a type as text."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(kind)}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from undolab.model.canon import digest
-from undolab.model.record import Completion, CompletionRequest, StoreHeader
+from undolab.model.record import ChatAnswer, ChatRequest, Completion, CompletionRequest, StoreHeader
 
 
 class Backend(Protocol):
@@ -14,11 +14,23 @@ class Backend(Protocol):
         ...
 
 
+class ChatBackend(Protocol):
+    """A source of chat turns with native tools."""
+
+    def chat(self, request: ChatRequest, ordinal: int) -> ChatAnswer:
+        """Answer the `ordinal`th (from 1) request of this key within one arm."""
+        ...
+
+
 class LiveBackend(Backend, Protocol):
     """A backend that runs the model, and can say which one, and how."""
 
     def header(self) -> StoreHeader:
         """Return the model's name, file, digest, tensor types, and the one engine in use."""
+        ...
+
+    def close(self) -> None:
+        """Free the model."""
         ...
 
 
@@ -54,6 +66,6 @@ class Scorer(Protocol):
         ...
 
 
-def request_key(request: CompletionRequest) -> str:
+def request_key(request: CompletionRequest | ChatRequest) -> str:
     """Return the digest that names a request: every field of it decides the answer, so every field counts."""
     return digest(request)

@@ -1,7 +1,10 @@
 """The models of the study as data: where each file is, what its bytes are, and how it is run."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
+from urllib.parse import urlsplit
 
 import msgspec
 import yaml
@@ -43,9 +46,89 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Its `seed` is set anew for each call."""
     prompt: PromptConfig
 
+    @property
+    def identity(self) -> str:
+        """What names the model in each request's key."""
+        return self.digest
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """US dollars for a million tokens."""
+
+    prompt: float
+    completion: float
+
+
+class ApiConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An entry of `config/models.yaml` with a `url`: a model behind an OpenAI-compatible service."""
+
+    name: str
+    url: str
+    """Base URL, such as `http://127.0.0.1:8000/v1`; it is in no record."""
+    model: str
+    """The model's name at the service."""
+    key: str = ""
+    """Environment variable that holds the API key; the key itself is in no file. Empty: none is needed."""
+    file: str = ""
+    """The model file behind the service, relative to the repository, where it is ours to know."""
+    digest: str = ""
+    """SHA-256 of that file, where it is known; else the model is named by its name at the service."""
+    served_by: dict[str, str | int] = {}
+    """What is known of the server: its version and settings, as they go into the header of the records."""
+    protocol: Literal["chat", "completions"] = "chat"
+    """`chat` with native tools, or plain `completions` of the transcript prompt."""
+    stream: bool = False
+    accepts: list[Literal["grammar", "top_k", "min_p", "repeat_penalty"]] = []
+    """Fields beyond OpenAI's own that the service takes."""
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """What the service calls the longest answer."""
+    timeout: float = 120.0
+    """Seconds of one HTTP attempt."""
+    attempts: int = 4
+    """HTTP attempts for one answer."""
+    price: Price | None = None
+    not_run: str = ""
+    """Why no record of this model is released here; empty if there are some."""
+    sampling: Sampling = Sampling()
+    """Its `seed` is set anew for each call."""
+    prompt: PromptConfig = PromptConfig()
+
+    @property
+    def identity(self) -> str:
+        """What names the model in each request's key."""
+        return self.digest or f"api:{self.model}"
+
+
+class Settings(Protocol):
+    """What an agent needs to know of a model, wherever it runs."""
+
+    @property
+    def identity(self) -> str:
+        """What names the model in each request's key."""
+        ...
+
+    @property
+    def sampling(self) -> Sampling:
+        """How answers are drawn."""
+        ...
+
+    @property
+    def prompt(self) -> PromptConfig:
+        """How the agent writes."""
+        ...
+
 
 def load_models(path: Path) -> dict[str, ModelConfig]:
-    """Return the models described in a YAML file, by name.
+    """Return the models of a YAML file that run in this process, by name.
+
+    Raises:
+        UndolabError: the file is missing, is not YAML, or an entry has a wrong or unknown field.
+    """
+    return {name: model for name, model in load_all(path).items() if isinstance(model, ModelConfig)}
+
+
+def load_all(path: Path) -> dict[str, ModelConfig | ApiConfig]:
+    """Return every model of a YAML file, by name: those with a `url` are services.
 
     Raises:
         UndolabError: the file is missing, is not YAML, or an entry has a wrong or unknown field.
@@ -62,17 +145,60 @@ def load_models(path: Path) -> dict[str, ModelConfig]:
         ) from error
     if not isinstance(raw, dict) or not raw:
         raise UndolabError(f"{path}: must map each model's name to its settings; add at least one entry.")
-    models = {}
+    models: dict[str, ModelConfig | ApiConfig] = {}
     for name, entry in raw.items():
         if not isinstance(entry, dict):
             raise UndolabError(f"{path}: /{name} must be a mapping of settings.")
         try:
-            models[str(name)] = msgspec.convert({**entry, "name": str(name)}, ModelConfig)
+            kind: Any = ApiConfig if "url" in entry else ModelConfig
+            model = msgspec.convert({**entry, "name": str(name)}, kind)
         except msgspec.ValidationError as error:
             raise UndolabError(
                 f"{path}: /{name} is not a model entry ({error}); see config/README.md."
             ) from error
+        if isinstance(model, ApiConfig):
+            fault = _fault(model)
+            if fault:
+                raise UndolabError(f"{path}: /{name}/{fault}; see config/README.md.")
+        models[str(name)] = model
     return models
+
+
+def find_model(
+    models: Mapping[str, ModelConfig | ApiConfig], name: str, path: str = "config/models.yaml"
+) -> ModelConfig | ApiConfig:
+    """Return a model by its name.
+
+    Raises:
+        UndolabError: there is none; those there are, are named.
+    """
+    if name not in models:
+        raise UndolabError(f"no model {name!r} in {path}; it has {', '.join(sorted(models))}")
+    return models[name]
+
+
+def _fault(model: ApiConfig) -> str:
+    """Return what is wrong with an entry, after a JSON pointer's last part, or nothing."""
+    try:
+        address = urlsplit(model.url)
+        good = address.scheme in {"http", "https"} and bool(address.hostname)
+        secret = bool(address.username or address.password or address.query or address.fragment)
+    except ValueError:
+        good, secret = False, False
+    if not good:
+        return "url must be an http or https address"
+    if secret:
+        return "url must hold no name, password or query; name the variable of the key in `key`"
+    if model.key and not re.fullmatch("[A-Z][A-Z0-9_]*", model.key):
+        return "key must be the name of an environment variable, never the key itself"
+    if model.attempts < 1 or model.timeout <= 0:
+        return "attempts and timeout must be above 0"
+    for name, off in (("top_k", 0), ("min_p", 0.0), ("repeat_penalty", 1.0)):
+        if getattr(model.sampling, name) != off and name not in model.accepts:
+            return f"sampling/{name} is set, but `accepts` does not name it"
+    if model.protocol == "completions" and "grammar" not in model.accepts:
+        return "protocol completions needs a service that takes a grammar: put `grammar` into `accepts`, or use chat"
+    return ""
 
 
 def find_model_file(config: ModelConfig, root: Path) -> Path:

@@ -5,10 +5,13 @@ from typing import Any
 
 import msgspec
 
+from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
-from undolab.model.record import Completion, CompletionRequest, Record
+from undolab.model.record import ChatAnswer, ChatRequest, Completion, CompletionRequest, Record
+from undolab.models.answer import read_attempt
 from undolab.models.backend import LiveBackend, request_key
-from undolab.models.store import RecordStore
+from undolab.models.openai_http import as_completion
+from undolab.models.store import HttpStore, RecordStore
 
 
 class MissingRecordError(UndolabError):
@@ -32,6 +35,39 @@ class ReplayBackend:
         if record is None:
             raise MissingRecordError(_explain(self._store, request, key, ordinal))
         return record.completion
+
+
+class HttpReplayBackend:
+    """Answers from the recorded HTTP attempts of a service and from nothing else."""
+
+    def __init__(self, store: HttpStore) -> None:
+        self._store = store
+
+    def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
+        """Return the recorded answer to a plain completion.
+
+        Raises:
+            MissingRecordError: there is none; names the nearest record and the first field that differs.
+        """
+        return as_completion(self._answer(request, ordinal))
+
+    def chat(self, request: ChatRequest, ordinal: int) -> ChatAnswer:
+        """Return the recorded answer to a chat turn; raises what `complete` raises."""
+        return self._answer(request, ordinal)
+
+    def _answer(self, request: CompletionRequest | ChatRequest, ordinal: int) -> ChatAnswer:
+        key = request_key(request)
+        tried = self._store.attempts(key, ordinal)
+        for attempt in tried:
+            found = read_attempt(attempt)
+            if isinstance(found, ChatAnswer):
+                return found
+        if tried:
+            raise MissingRecordError(
+                f"{self._store.path}: the {len(tried)} attempts of request {key[:12]}, ordinal {ordinal} all failed; "
+                "record it with `make live`."
+            )
+        raise MissingRecordError(_explain(self._store, request, key, ordinal))
 
 
 class RecordingBackend:
@@ -61,32 +97,45 @@ class RecordingBackend:
         self.fresh += 1
         return completion
 
+    def close(self) -> None:
+        """Free the live model."""
+        self._live.close()
 
-def _explain(store: RecordStore, request: CompletionRequest, key: str, ordinal: int) -> str:
+
+def _explain(
+    store: RecordStore | HttpStore, request: CompletionRequest | ChatRequest, key: str, ordinal: int
+) -> str:
     where = f"{store.path}: no record for request {key[:12]}, ordinal {ordinal}"
     same_key = [record.ordinal for record in store if record.key == key]
     if same_key:
         return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; record it with `make live`."
     wanted = dict(_leaves(msgspec.to_builtins(request)))
-    nearest: tuple[tuple[int, int, int], Record, str] | None = None
+    nearest: tuple[tuple[int, int, int], str, str] | None = None
     for record in store:
         have = dict(_leaves(msgspec.to_builtins(record.request)))
         pointers = sorted(p for p in wanted.keys() | have.keys() if wanted.get(p) != have.get(p))
-        common = _common(record.request.prompt, request.prompt)
+        common = _common(_whole(record.request), _whole(request))
         rank = (len(pointers), -common, record.ordinal)
         if nearest is None or rank < nearest[0]:
-            nearest = (rank, record, pointers[0])
+            nearest = (rank, record.key, pointers[0])
     if nearest is None:
         return f"{where}: the store is empty; record it with `make live`."
-    (_, common, _), record, pointer = nearest
+    (_, common, _), near, pointer = nearest
     at = f" at character {-common + 1}" if pointer == "/prompt" else ""
-    return f"{where}: {pointer} differs{at} from the nearest record {record.key[:12]}; record it with `make live`."
+    return f"{where}: {pointer} differs{at} from the nearest record {near[:12]}; record it with `make live`."
+
+
+def _whole(request: CompletionRequest | ChatRequest) -> str:
+    return request.prompt if isinstance(request, CompletionRequest) else canonical(request.messages).decode()
 
 
 def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for name, item in value.items():
             yield from _leaves(item, f"{pointer}/{name}")
+    elif isinstance(value, list) and value:
+        for place, item in enumerate(value):
+            yield from _leaves(item, f"{pointer}/{place}")
     else:
         yield pointer, value
 

@@ -2,9 +2,10 @@
 
 import fcntl
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
 
 import msgspec
 import zstandard
@@ -12,11 +13,15 @@ import zstandard
 from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
 from undolab.model.files import compress, decompress, write_bytes
-from undolab.model.record import Record, StoreHeader
+from undolab.model.record import HttpAttempt, Record, StoreHeader
+from undolab.models.answer import undecodable
 from undolab.models.backend import request_key
 
+Entry = TypeVar("Entry", Record, HttpAttempt)
+Place = TypeVar("Place", tuple[str, int], tuple[str, int, int])
 
-class RecordStore:
+
+class _Store(ABC, Generic[Entry, Place]):
     """The records of one model and split.
 
     `path` is the sealed `.jsonl.zst`: first line the header, then records sorted by key and ordinal. New records go to
@@ -30,6 +35,8 @@ class RecordStore:
         UndolabError: a file cannot be decoded, or a record's key is not that of its request.
     """
 
+    _kind: ClassVar[Any]
+
     def __init__(self, path: Path, worker: str = "") -> None:
         self.path = path
         self._stem = path.name.removesuffix(".jsonl.zst")
@@ -37,21 +44,17 @@ class RecordStore:
         self.header: StoreHeader | None = None
         self.notices: list[str] = []
         """What was mended on opening, in words."""
-        self._records: dict[tuple[str, int], Record] = {}
+        self._records: dict[Place, Entry] = {}
         self._file: BinaryIO | None = None
         self._whole = 0
         self._load()
-
-    def get(self, key: str, ordinal: int) -> Record | None:
-        """Return the record, or None."""
-        return self._records.get((key, ordinal))
 
     def __len__(self) -> int:
         """Return the number of records."""
         return len(self._records)
 
-    def __iter__(self) -> Iterator[Record]:
-        """Yield the records sorted by key and ordinal."""
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield the records sorted by their places."""
         for place in sorted(self._records):
             yield self._records[place]
 
@@ -66,7 +69,7 @@ class RecordStore:
             self.header = merged
             self._write(canonical(header))
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Entry) -> None:
         """Add a record, on the disk when this returns.
 
         Raises:
@@ -82,7 +85,7 @@ class RecordStore:
         """Write every record into the sealed file and remove the journal."""
         if self.header is None:
             raise UndolabError(f"{self.path}: there is nothing to seal; record something first.")
-        write_sealed(self.path, self.header, self)
+        _seal(self.path, self.header, iter(self))
         self.close()
         for journal in self._journals():
             journal.unlink()
@@ -127,7 +130,9 @@ class RecordStore:
             try:
                 value: Any = msgspec.json.decode(line)
                 is_header = isinstance(value, dict) and "engines" in value
-                entry = msgspec.convert(value, StoreHeader) if is_header else msgspec.convert(value, Record)
+                entry = (
+                    msgspec.convert(value, StoreHeader) if is_header else msgspec.convert(value, self._kind)
+                )
                 whole = canonical(entry) == line
             except (msgspec.DecodeError, ValueError) as error:
                 raise UndolabError(
@@ -140,13 +145,19 @@ class RecordStore:
             else:
                 self._admit(entry, where)
 
-    def _admit(self, record: Record, where: str) -> None:
+    def _admit(self, record: Entry, where: str) -> None:
         fault = self._fault(record)
         if fault:
             raise UndolabError(f"{where}: {fault}; restore the file from the repository.")
-        self._records[record.key, record.ordinal] = record
+        self._records[self._place(record)] = record
 
-    def _fault(self, record: Record) -> str:
+    @abstractmethod
+    def _place(self, record: Entry) -> Place: ...
+
+    @abstractmethod
+    def _own_fault(self, record: Entry) -> str: ...
+
+    def _fault(self, record: Entry) -> str:
         if self.header is None:
             return "a record stands before the header"
         if record.engine not in self.header.engines:
@@ -155,33 +166,83 @@ class RecordStore:
             return f"record {record.key[:12]} is of another model"
         if record.key != request_key(record.request):
             return f"record {record.key[:12]} holds a request with another key"
-        if len(record.completion.tokens) != len(record.completion.logprobs):
-            return f"record {record.key[:12]} has not one log-probability a token"
-        if record.ordinal < 1 or (record.key, record.ordinal) in self._records:
+        fault = self._own_fault(record)
+        if not fault and (min(self._place(record)[1:]) < 1 or self._place(record) in self._records):
             return f"record {record.key[:12]} ordinal {record.ordinal} is there twice or below 1"
-        return ""
+        return fault
+
+    def hold(self) -> None:
+        """Open the journal and lock it, so that what is recorded from now on has a place.
+
+        Raises:
+            UndolabError: another process is recording into it.
+        """
+        if self._file is not None:
+            return
+        self.journal.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.journal.open("ab")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self.close()
+            raise UndolabError(
+                f"{self.journal}: another process is recording into it; wait for it or stop it."
+            ) from error
+        self._file.truncate(self._whole)
 
     def _write(self, line: bytes) -> None:
-        if self._file is None:
-            self.journal.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.journal.open("ab")
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                self.close()
-                raise UndolabError(
-                    f"{self.journal}: another process is recording into it; wait for it or stop it."
-                ) from error
-            self._file.truncate(self._whole)
+        self.hold()
+        assert self._file is not None  # noqa: S101 - hold opened it
         self._file.write(line + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
         self._whole += len(line) + 1
 
 
+class RecordStore(_Store[Record, tuple[str, int]]):
+    """Completions made in this process: one record an answer."""
+
+    _kind = Record
+
+    def get(self, key: str, ordinal: int) -> Record | None:
+        """Return the record, or None."""
+        return self._records.get((key, ordinal))
+
+    def _place(self, record: Record) -> tuple[str, int]:
+        return record.key, record.ordinal
+
+    def _own_fault(self, record: Record) -> str:
+        if len(record.completion.tokens) != len(record.completion.logprobs):
+            return f"record {record.key[:12]} has not one log-probability a token"
+        return ""
+
+
+class HttpStore(_Store[HttpAttempt, tuple[str, int, int]]):
+    """Answers of a service: one record an HTTP request, those that failed included."""
+
+    _kind = HttpAttempt
+
+    def attempts(self, key: str, ordinal: int) -> list[HttpAttempt]:
+        """Return what was tried for an answer, in order."""
+        found: list[HttpAttempt] = []
+        while (key, ordinal, len(found) + 1) in self._records:
+            found.append(self._records[key, ordinal, len(found) + 1])
+        return found
+
+    def _place(self, record: HttpAttempt) -> tuple[str, int, int]:
+        return record.key, record.ordinal, record.attempt
+
+    def _own_fault(self, record: HttpAttempt) -> str:
+        why = undecodable(record)
+        return f"record {record.key[:12]} ordinal {record.ordinal} cannot be decoded: {why}" if why else ""
+
+
 def write_sealed(path: Path, header: StoreHeader, records: Iterable[Record]) -> None:
     """Write a sealed store: equal header and records give equal bytes, in whatever order they come."""
-    ordered = sorted(records, key=lambda record: (record.key, record.ordinal))
+    _seal(path, header, sorted(records, key=lambda record: (record.key, record.ordinal)))
+
+
+def _seal(path: Path, header: StoreHeader, ordered: Iterable[Record | HttpAttempt]) -> None:
     lines = [canonical(entry) for entry in (header, *ordered)]
     write_bytes(path, compress(b"\n".join(lines) + b"\n"))
 

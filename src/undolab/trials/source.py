@@ -2,18 +2,27 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
 
 from undolab.agents.base import Agent
+from undolab.agents.chat import ChatAgent
 from undolab.agents.direct import DirectAgent
+from undolab.agents.messages import write_messages
+from undolab.agents.prompt import Layout, write_prompt
 from undolab.agents.scripted import Policy, ScriptedAgent
 from undolab.model.errors import UndolabError
 from undolab.model.wire import ArmId
-from undolab.models.backend import Backend
-from undolab.models.config import ModelConfig
+from undolab.models.backend import Backend, ChatBackend
+from undolab.models.config import ApiConfig, ModelConfig
 from undolab.trials.arm import MakeAgent, Task
 
 SCRIPTED = "scripted:"
 """Prefix of the model name of a scripted agent."""
+
+
+FRAMEWORKS = ("F1", "F2")
+"""Agent loops: the direct one, and LangGraph."""
 
 
 def store_path(model: str, split: str) -> Path:
@@ -21,11 +30,17 @@ def store_path(model: str, split: str) -> Path:
     return Path("data/records") / model / f"{split}.jsonl.zst"
 
 
-def make_agents(models: Mapping[str, ModelConfig], backends: Mapping[str, Backend]) -> MakeAgent:
+def make_agents(
+    models: Mapping[str, ModelConfig] | Mapping[str, ModelConfig | ApiConfig],
+    backends: Mapping[str, Backend] | Mapping[str, ChatBackend],
+) -> MakeAgent:
     """Return a maker of agents: `scripted:<policy>` by name, every other model through its backend.
 
-    The maker raises `UndolabError` for a model that is not configured or a framework that is not known.
+    A service with native tools is asked by chat, every other model by the transcript. The maker raises `UndolabError` for a
+    model that is not configured or a framework that is not known or not installed.
     """
+    # What a LangGraph agent leaves when its process dies; an arm keeps its first agent to its end.
+    savers: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
     def make(task: Task, arm: ArmId, resume: int = 0) -> Agent:
         if arm.model.startswith(SCRIPTED):
@@ -35,8 +50,32 @@ def make_agents(models: Mapping[str, ModelConfig], backends: Mapping[str, Backen
             raise UndolabError(
                 f"no model {arm.model!r} in config/models.yaml; it has {', '.join(sorted(models))}"
             )
-        if arm.framework != "F1":
-            raise UndolabError(f"no framework {arm.framework!r}; there is F1")
-        return DirectAgent(backends[arm.model], models[arm.model], arm.seed, resume)
+        backend: Any = backends[arm.model]
+        config = models[arm.model]
+
+        def ask(layout: Layout) -> Agent:
+            if isinstance(config, ApiConfig) and config.protocol == "chat":
+                return ChatAgent(backend, config, arm.seed, resume)
+            return DirectAgent(backend, config, arm.seed, resume, layout)
+
+        if arm.framework == "F1":
+            return ask(write_prompt)
+        if arm.framework == "F2":
+            inner = ask(write_messages)
+            agent: Any = _graph().GraphAgent(inner, savers.get(arm.name()) if resume else None)
+            savers[arm.name()] = agent.saver
+            graph: Agent = agent
+            return graph
+        raise UndolabError(f"no framework {arm.framework!r}; there are {', '.join(FRAMEWORKS)}")
 
     return make
+
+
+def _graph() -> Any:
+    try:
+        from undolab.agents import graph
+    except ImportError as error:
+        raise UndolabError(
+            f"framework F2 needs the package langgraph ({error}); install the extra: pip install 'undolab[study]'"
+        ) from error
+    return graph

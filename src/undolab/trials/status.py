@@ -5,13 +5,13 @@ from functools import partial
 
 import msgspec
 
+from undolab.model.canon import canonical
 from undolab.model.config import Study
 from undolab.model.fault import Exposure
-from undolab.model.record import Completion, CompletionRequest
-from undolab.models.backend import Backend
-from undolab.models.config import ModelConfig
-from undolab.models.replay import MissingRecordError, ReplayBackend
-from undolab.models.store import RecordStore
+from undolab.model.record import ChatAnswer, ChatRequest, Completion, CompletionRequest
+from undolab.models.config import ApiConfig, ModelConfig, find_model
+from undolab.models.replay import HttpReplayBackend, MissingRecordError, ReplayBackend
+from undolab.models.sources import open_store, replay
 from undolab.trials.arm import Task, run_arm
 from undolab.trials.matrix import trials
 from undolab.trials.schedule import schedule
@@ -47,11 +47,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def missing(tasks: Sequence[Task], study: Study, models: Mapping[str, ModelConfig]) -> Status:
+def missing(tasks: Sequence[Task], study: Study, models: Mapping[str, ModelConfig | ApiConfig]) -> Status:
     """Replay every arm of the study and count what has no record."""
     arms = lacking = invalid = calls = prompt = 0
     for task in tasks:
-        meters = {name: _meter(name, task) for name in study.models}
+        meters = {name: _meter(find_model(models, name), task) for name in study.models}
         make = make_agents(models, dict(meters))
         per_arm = len(task.workflow.plan) + 1
         for trial in trials(task.workflow.id, study):
@@ -81,7 +81,7 @@ def missing(tasks: Sequence[Task], study: Study, models: Mapping[str, ModelConfi
 
 
 class _Meter:
-    def __init__(self, inner: Backend) -> None:
+    def __init__(self, inner: ReplayBackend | HttpReplayBackend) -> None:
         self._inner = inner
         self.answered = 0
         self.last_prompt = 0
@@ -92,6 +92,14 @@ class _Meter:
         self.answered += 1
         return completion
 
+    def chat(self, request: ChatRequest, ordinal: int) -> ChatAnswer:
+        self.last_prompt = len(canonical(request))
+        if not isinstance(self._inner, HttpReplayBackend):
+            raise TypeError("only services chat")
+        answer = self._inner.chat(request, ordinal)
+        self.answered += 1
+        return answer
 
-def _meter(model: str, task: Task) -> _Meter:
-    return _Meter(ReplayBackend(RecordStore(store_path(model, task.workflow.split))))
+
+def _meter(model: ModelConfig | ApiConfig, task: Task) -> _Meter:
+    return _Meter(replay(open_store(model, store_path(model.name, task.workflow.split))))
