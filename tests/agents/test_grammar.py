@@ -42,7 +42,7 @@ def test_supported_types(make_tool: Any, schema: dict[str, Any], rule: str) -> N
         ({"type": "string", "format": "date"}, "format"),
         ({"type": "array", "items": {"type": "integer"}}, "type"),
         ({"type": "array"}, "type"),
-        ({"type": "array", "items": {"type": "string"}, "maxItems": 3}, "maxItems"),
+        ({"type": "array", "items": {"type": "string"}, "uniqueItems": True}, "uniqueItems"),
         ({"anyOf": [{"type": "string"}]}, "anyOf"),
         ({}, "type"),
         ({"type": "object", "patternProperties": {}}, "patternProperties"),
