@@ -59,8 +59,8 @@ def test_heads_name_each_arm_with_its_last_digest(tmp_path: Path) -> None:
     ("data", "sentence"),
     [
         (b'{"kind":"start"', "the log is cut in the middle of its last line"),
-        (b'{"kind":"other"}\n', "line 1: not a wire line"),
-        (b"\xff\n", "line 1: not a wire line"),
+        (b'{"kind":"other"}\n', "line 1: not a line of a wire log"),
+        (b"\xff\n", "line 1: not a line of a wire log"),
         (
             b'{"kind":"turn","prev":"p","said":"s","seen":"d","seq":1,"turn":1}\n',
             "does not begin with a start line",

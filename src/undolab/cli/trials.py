@@ -70,9 +70,11 @@ def add_commands(commands: Commands) -> None:
     run.add_argument(
         "--agent",
         metavar="scripted[:POLICY]",
-        help=f"a scripted agent instead of the models: {_POLICIES}; without a policy, the full matrix of boundaries and methods",
+        help=f"a scripted agent instead of the models: {_POLICIES}; without a policy, the full matrix of boundaries and methods, verdicts only",
     )
-    run.add_argument("--out", type=Path, default=BUILD, help="folder for the results (default: build)")
+    run.add_argument(
+        "--out", type=Path, help="folder for the results (default: build; with --agent build/scripted/POLICY)"
+    )
     run.add_argument(
         "--live", action="store_true", help="ask the model for what is not recorded, and record it"
     )
@@ -134,9 +136,13 @@ def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
 
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.agent == "scripted":
-        arguments.out = arguments.out / "conformance" / "verdicts.jsonl"
+        if arguments.workflow or arguments.split:
+            raise UndolabError("the full matrix is of all workflows; name a policy to run some, such as scripted:gold")
+        arguments.out = (arguments.out or BUILD) / "conformance" / "verdicts.jsonl"
         return _conformance(arguments)
     config = read_config()
+    policy = (arguments.agent or "").removeprefix("scripted:")
+    out = arguments.out or (BUILD / "scripted" / policy if policy else BUILD)
     if arguments.agent:
         models = [f"scripted:{arguments.agent.removeprefix('scripted:')}"]
         if models[0].removeprefix("scripted:") not in _POLICIES.split(", "):
@@ -159,7 +165,7 @@ def _run(arguments: argparse.Namespace) -> int:
         backends = {} if arguments.agent else _replay(models_by_name, task.workflow.split)
         runs = run_workflow(task, config.study, make_agents(models_by_name, backends))
         arms = arms_per_trial(config.study) * len(config.study.models) * len(config.study.seeds)
-        count = write_workflow(arguments.out, task.workflow.id, _shown(task.workflow.id, runs, arms))
+        count = write_workflow(out, task.workflow.id, _shown(task.workflow.id, runs, arms))
         print(f"{task.workflow.id}: {count} arms")
     return 0
 

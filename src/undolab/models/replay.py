@@ -66,7 +66,7 @@ def _explain(store: RecordStore, request: CompletionRequest, key: str, ordinal: 
     where = f"{store.path}: no record for request {key[:12]}, ordinal {ordinal}"
     same_key = [record.ordinal for record in store if record.key == key]
     if same_key:
-        return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; record it with `make live`."
+        return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; record it with `undolab trials run --live`."
     wanted = dict(_leaves(msgspec.to_builtins(request)))
     nearest: tuple[tuple[int, int, int], Record, str] | None = None
     for record in store:
@@ -77,10 +77,10 @@ def _explain(store: RecordStore, request: CompletionRequest, key: str, ordinal: 
         if nearest is None or rank < nearest[0]:
             nearest = (rank, record, pointers[0])
     if nearest is None:
-        return f"{where}: the store is empty; record it with `make live`."
+        return f"{where}: the store is empty; record it with `undolab trials run --live`."
     (_, common, _), record, pointer = nearest
     at = f" at character {-common + 1}" if pointer == "/prompt" else ""
-    return f"{where}: {pointer} differs{at} from the nearest record {record.key[:12]}; record it with `make live`."
+    return f"{where}: {pointer} differs{at} from the nearest record {record.key[:12]}; record it with `undolab trials run --live`."
 
 
 def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
