@@ -10,7 +10,8 @@ import tempfile
 import time
 from importlib.metadata import version
 
-from inspect_ai import Task, eval as run
+from inspect_ai import Task
+from inspect_ai import eval as run
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageAssistant, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import includes
@@ -21,7 +22,11 @@ from inspect_ai.util import store
 SAMPLES = 100
 PARALLEL = (1, 5, 20, 100)
 ACCOUNT = {"account_id": "acc_dividend_1"}
-CALLS = [("get_account", ACCOUNT), ("allocate_dividend", {**ACCOUNT, "dividend": 2500}), ("get_account", ACCOUNT)]
+CALLS = [
+    ("get_account", ACCOUNT),
+    ("allocate_dividend", {**ACCOUNT, "dividend": 2500}),
+    ("get_account", ACCOUNT),
+]
 
 
 def _row(account_id):
@@ -69,7 +74,9 @@ def answer(messages, tools, choice, config):
 def rate(parallel):
     """Return the samples a second of one evaluation, its start and its log included."""
     task = Task(
-        dataset=[Sample(input="Pay a dividend of 2500 into the account.", target="done") for _ in range(SAMPLES)],
+        dataset=[
+            Sample(input="Pay a dividend of 2500 into the account.", target="done") for _ in range(SAMPLES)
+        ],
         solver=[use_tools(get_account(), allocate_dividend()), generate()],
         scorer=includes(),
     )

@@ -8,18 +8,20 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
 
-def record(name: str, numbers: dict[str, float | int | str]) -> None:
+def record(name: str, numbers: Mapping[str, Any]) -> None:
     """Write data/measurements/<name>.json if the script was called with `--record`; units stand in the names of the numbers."""
     if "--record" not in sys.argv[1:]:
         return
     path = ROOT / "data" / "measurements" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"name": name, "machine": _machine(), "numbers": numbers}, indent=2) + "\n")
+    path.write_text(json.dumps({"machine": _machine(), **numbers}, indent=2) + "\n")
     print(f"recorded in {path.relative_to(ROOT)}")
 
 
@@ -45,6 +47,8 @@ def _commit() -> str:
     """Return the commit, with `+` where files in src or benchmarks have changed since; empty outside a work tree."""
 
     def git(*arguments: str) -> str:
-        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        ).stdout.strip()
 
     return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "src", "benchmarks") else "")

@@ -1,7 +1,8 @@
 """Scripted pairs per second on one core, beside the same arms without log, hash chain and verdict: the price of proof."""
 
 import time
-from pathlib import Path
+
+from _record import ROOT, record
 
 from undolab.agents.base import Exchange
 from undolab.agents.scripted import Policy, ScriptedAgent
@@ -13,14 +14,18 @@ from undolab.trials.matrix import fault_plan
 from undolab.trials.prefix import compare_prefix
 from undolab.world import World
 
-ROOT = Path(__file__).parents[1]
 ROUNDS = 25
 POST = "POST_MUTATION_PRE_ACK"
 
 
 def pair(task: Task) -> None:
     """Run one control and one fault arm, judge both and compare their prefixes."""
-    fields = {"workflow": task.workflow.id, "model": "scripted:verify-first", "framework": "script", "seed": 1}
+    fields = {
+        "workflow": task.workflow.id,
+        "model": "scripted:verify-first",
+        "framework": "script",
+        "seed": 1,
+    }
     control = ArmId(**fields, boundary="NONE", method="none", arm="control")
     fault = ArmId(**fields, boundary=POST, method="none", arm="fault")
     agent = ScriptedAgent(task.workflow.plan, task.tools, Policy.VERIFY_FIRST)
@@ -58,7 +63,16 @@ def main() -> None:
                 work(task)
         rates[name] = ROUNDS * len(tasks) / (time.perf_counter() - begin)
         print(f"{name:12} {rates[name]:8.0f} pairs/s on one core")
-    print(f"ratio        {rates['calls alone'] / rates['full pairs']:8.2f} (calls alone / full pairs)")
+    ratio = rates["calls alone"] / rates["full pairs"]
+    print(f"ratio        {ratio:8.2f} (calls alone / full pairs)")
+    record(
+        "pairs",
+        {
+            "full_pairs_per_s": round(rates["full pairs"]),
+            "calls_alone_pairs_per_s": round(rates["calls alone"]),
+            "calls_alone_to_full": round(ratio, 2),
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ bench() {
         say "  Benchmarks' peer: ready"
         return
     fi
-    say "  Benchmarks' peer: $(locked envs/bench.lock) packages, SIZES, half a minute"
+    say "  Benchmarks' peer: $(locked envs/bench.lock) packages, 100 MB to fetch, 330 MB on disk, half a minute"
     rm -f "$VENV/stamp-bench"
     create
     install "$(locked envs/bench.lock)" --require-hashes --only-binary :all: -r envs/bench.lock

@@ -36,6 +36,7 @@ CONFORMANCE = expand(
         "cells.csv",
         "classes.csv",
         "pairs.csv",
+        "prompts.csv",
         "verdicts.jsonl",
     ],
 )

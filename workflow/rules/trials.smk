@@ -7,7 +7,7 @@ rule split:
         "config/config.yaml",
         "config/models.yaml",
         "docs/protocol/research-plan.md",
-        "build/conformance/verdicts.jsonl",
+        CONFORMANCE,
         TOOLS,
         expand(
             "data/workflows/{split}/{workflow}.yaml", split=SPLIT, workflow=WORKFLOWS
@@ -30,6 +30,8 @@ rule conformance:
         TOOLS,
         EVERY_WORKFLOW,
         EXPECTED,
+        "config/config.yaml",
+        "config/models.yaml",
     output:
         CONFORMANCE,
     log:

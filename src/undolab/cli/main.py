@@ -36,4 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 141
+    except OSError as error:
+        where = error.filename2 or error.filename or "a file"
+        print(f"undolab: {where}: {error.strerror}; name another place or mend this one", file=sys.stderr)
+        return 2
     return code

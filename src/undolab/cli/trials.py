@@ -29,7 +29,7 @@ from undolab.models.config import ModelConfig, load_models
 from undolab.models.replay import ReplayBackend
 from undolab.models.store import RecordStore
 from undolab.recovery.privileges import privileges_page
-from undolab.release.freeze import require_plan
+from undolab.release.freeze import require_frozen
 from undolab.trials.arm import ArmRun, Task, prepare
 from undolab.trials.conformance import (
     applicability_csv,
@@ -39,9 +39,10 @@ from undolab.trials.conformance import (
     compare,
     corpus,
     pairs_csv,
+    prompts_csv,
 )
 from undolab.trials.expected import read_rules
-from undolab.trials.forensic import reconstruct_shard
+from undolab.trials.forensic import head_problems, reconstruct_shard
 from undolab.trials.live import record
 from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
@@ -70,7 +71,7 @@ def add_commands(commands: Commands) -> None:
     run.add_argument(
         "--agent",
         metavar="scripted[:POLICY]",
-        help=f"a scripted agent instead of the models: {_POLICIES}; without a policy, the full matrix of boundaries and methods, verdicts only",
+        help=f"a scripted agent instead of the models: {_POLICIES}; without a policy the full matrix, verdicts only",
     )
     run.add_argument(
         "--out", type=Path, help="folder for the results (default: build; with --agent build/scripted/POLICY)"
@@ -117,6 +118,7 @@ def add_commands(commands: Commands) -> None:
     again.add_argument(
         "--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree"
     )
+    again.add_argument("--heads", type=Path, help="index of chain heads that the logs must agree with")
     again.set_defaults(run=_reconstruct)
 
 
@@ -137,7 +139,9 @@ def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.agent == "scripted":
         if arguments.workflow or arguments.split:
-            raise UndolabError("the full matrix is of all workflows; name a policy to run some, such as scripted:gold")
+            raise UndolabError(
+                "the full matrix is of all workflows; name a policy to run some, such as scripted:gold"
+            )
         arguments.out = (arguments.out or BUILD) / "conformance" / "verdicts.jsonl"
         return _conformance(arguments)
     config = read_config()
@@ -153,9 +157,9 @@ def _run(arguments: argparse.Namespace) -> int:
         print(missing(tasks, config.study, load_models(MODELS)).text())
         return 0
     if arguments.live:
-        split = tasks[0].workflow.split
+        split = _one_split(tasks)
         if split is Split.TEST:
-            require_plan(Path(), split)
+            require_frozen(Path(), split)
         worker, tasks = _share(arguments.worker, tasks)
         fresh = record(tasks, config.study, load_models(MODELS), split, Path(), worker)
         print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
@@ -168,6 +172,15 @@ def _run(arguments: argparse.Namespace) -> int:
         count = write_workflow(out, task.workflow.id, _shown(task.workflow.id, runs, arms))
         print(f"{task.workflow.id}: {count} arms")
     return 0
+
+
+def _one_split(tasks: list[Task]) -> Split:
+    splits = {task.workflow.split for task in tasks}
+    if len(splits) != 1:
+        raise UndolabError(
+            "the workflows are of several splits, and each split has records of its own; record one at a time"
+        )
+    return splits.pop()
 
 
 def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
@@ -218,6 +231,10 @@ def _conformance(arguments: argparse.Namespace) -> int:
     cells = compare(verdicts, workflows, tools, read_rules())
     write_bytes(arguments.out.parent / "cells.csv", cells_csv(cells))
     write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
+    write_bytes(
+        arguments.out.parent / "prompts.csv",
+        prompts_csv(_tasks(workflows, read_config()), load_models(MODELS)),
+    )
     write_bytes(arguments.out.parent / "baselines.csv", baselines_csv(verdicts, workflows, tools))
     write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))
     write_bytes(arguments.out.parent / "classes.csv", classes_csv(workflows, tools))
@@ -232,7 +249,10 @@ def _conformance(arguments: argparse.Namespace) -> int:
     print(
         f"{len(verdicts)} verdicts of scripted agents; {len(cells) - len(wrong)}/{len(cells)} gold arms as expected"
     )
-    return 1 if wrong else 0
+    unequal = [pair.arm for pair in pairs if not pair.equal]
+    for arm in unequal:
+        print(f"{arm}: is not its control but for what the method declares")
+    return 1 if wrong or unequal else 0
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
@@ -265,6 +285,8 @@ def _reconstruct(arguments: argparse.Namespace) -> int:
             else (None, None)
         )
         verdicts, problems = reconstruct_shard(log, workflows, tools, live, ledger)
+        if arguments.heads is not None:
+            problems += head_problems(log, arguments.heads)
         for problem in problems:
             print(problem)
         failed += bool(problems)

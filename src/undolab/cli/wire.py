@@ -45,9 +45,13 @@ def _show(arguments: argparse.Namespace) -> int:
         return 0
     found = [name for name in arms if arguments.arm in name]
     if not found:
-        raise UndolabError(f"no arm of {arguments.log} has {arguments.arm!r} in its name; `undolab wire LOG` lists them")
+        raise UndolabError(
+            f"no arm of {arguments.log} has {arguments.arm!r} in its name; `undolab wire LOG` lists them"
+        )
     if len(found) != 1:
-        raise UndolabError(f"{len(found)} arms of {arguments.log} have {arguments.arm!r} in their name; give more of it")
+        raise UndolabError(
+            f"{len(found)} arms of {arguments.log} have {arguments.arm!r} in their name; give more of it"
+        )
     for line in arms[found[0]]:
         text = _text(line)
         if text:
@@ -66,7 +70,9 @@ def _text(line: WireLine) -> str:
             return f"{line.attempt:<8} {line.phase:<7} {_what(line)}"
         case WorldEvent():
             changed = ", ".join(effect.entity for effect in line.effects)
-            return f"{line.attempt:<8} {line.cause:<7} {line.tool_name}" + (f"  committed {changed}" if changed else "")
+            return f"{line.attempt:<8} {line.cause:<7} {line.tool_name}" + (
+                f"  committed {changed}" if changed else ""
+            )
         case FaultEvent():
             return f"{line.attempt:<8} fault   {line.stage}"
         case ReportEvent():
@@ -77,7 +83,8 @@ def _text(line: WireLine) -> str:
 
 def _what(line: WireEffectEvent) -> str:
     changed = ", ".join(
-        f"{effect.entity} {effect.before or 'nothing'} -> {effect.after or 'nothing'}" for effect in line.effects
+        f"{effect.entity} {effect.before or 'nothing'} -> {effect.after or 'nothing'}"
+        for effect in line.effects
     )
     heard = "" if line.acknowledged_to_agent else "nobody heard: "
     replay = f" (stored answer of {line.replay_of})" if line.replay_of else ""

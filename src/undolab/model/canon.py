@@ -8,12 +8,13 @@ import rfc8785
 
 _encoder = msgspec.json.Encoder(order="sorted")
 _SAFE_INTEGER = 2**53 - 1
-# What may come between a number's first digit and its dot or exponent is taken out, and so is all else but what ends a name or
-# begins a value; then `:e` stands where a float or null (which may have been NaN) is a value, and in some text besides.
-_FOLD = bytes.maketrans(b",[.En", b"::eee")
-_LEFT_OUT = bytes(set(range(128)) - set(b':,[.eEntf" '))
-_ZEROS = bytes.maketrans(b"123456789", b"000000000")
-_MANY = b"0" * 16
+# Two views of ASCII output, with commas and brackets as colons. In the first nothing is left of a number before its dot or
+# exponent: `:e` shows a float, or null, which may have been NaN. In the second every digit is 0. Both may also find some text,
+# never too little.
+_POINTS = bytes.maketrans(b",[.En", b"::eee")
+_WHOLE = b"-0123456789"
+_DIGITS = bytes.maketrans(b",[-123456789", b"::0000000000")
+_LONG = b":" + b"0" * 16
 
 
 def canonical(value: Any) -> bytes:
@@ -29,8 +30,8 @@ def canonical(value: Any) -> bytes:
     looks_plain = (
         data.isascii()
         and data.startswith((b"{", b"["))
-        and b":e" not in data.translate(_FOLD, _LEFT_OUT)
-        and _MANY not in data.translate(_ZEROS)
+        and b":e" not in data.translate(_POINTS, _WHOLE)
+        and _LONG not in data.translate(_DIGITS)
     )
     if looks_plain or _plain(value):
         return data

@@ -11,6 +11,9 @@ from undolab.models.backend import LiveBackend, request_key
 from undolab.models.store import RecordStore
 
 
+_HOW = "record it with `undolab trials run --live`."
+
+
 class MissingRecordError(UndolabError):
     """A request has no record."""
 
@@ -66,7 +69,7 @@ def _explain(store: RecordStore, request: CompletionRequest, key: str, ordinal: 
     where = f"{store.path}: no record for request {key[:12]}, ordinal {ordinal}"
     same_key = [record.ordinal for record in store if record.key == key]
     if same_key:
-        return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; record it with `undolab trials run --live`."
+        return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; {_HOW}"
     wanted = dict(_leaves(msgspec.to_builtins(request)))
     nearest: tuple[tuple[int, int, int], Record, str] | None = None
     for record in store:
@@ -77,10 +80,10 @@ def _explain(store: RecordStore, request: CompletionRequest, key: str, ordinal: 
         if nearest is None or rank < nearest[0]:
             nearest = (rank, record, pointers[0])
     if nearest is None:
-        return f"{where}: the store is empty; record it with `undolab trials run --live`."
+        return f"{where}: the store is empty; {_HOW}"
     (_, common, _), record, pointer = nearest
     at = f" at character {-common + 1}" if pointer == "/prompt" else ""
-    return f"{where}: {pointer} differs{at} from the nearest record {record.key[:12]}; record it with `undolab trials run --live`."
+    return f"{where}: {pointer} differs{at} from the nearest record {record.key[:12]}; {_HOW}"
 
 
 def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:

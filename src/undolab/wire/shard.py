@@ -57,6 +57,10 @@ def read_arms(path: Path) -> Iterator[tuple[str, list[WireLine]]]:
         if isinstance(line, ArmStart):
             if name:
                 yield name, lines
+            if line.arm.name() <= name:
+                raise UndolabError(
+                    f"{path}, line {number}: arm {line.arm.name()} is there twice or out of order; build the log again"
+                )
             name, lines = line.arm.name(), []
         elif not name:
             raise UndolabError(
