@@ -10,7 +10,6 @@ from undolab.model.record import Completion, CompletionRequest, Record
 from undolab.models.backend import LiveBackend, request_key
 from undolab.models.store import RecordStore
 
-
 _HOW = "record it with `undolab trials run --live`."
 
 
