@@ -114,11 +114,15 @@ def test_a_forgery_scored_by_the_model_fails(backend: LlamaBackend) -> None:
 
 @pytest.mark.skipif(not STORE.is_file(), reason="no records here")
 def test_another_records_answer_fails_under_its_own_numbers(backend: LlamaBackend) -> None:
-    """A recorded answer put under a prompt of the same grammar, and scored anew by the model, is refused."""
-    records = sorted(RecordStore(STORE), key=lambda record: len(record.request.prompt))
-    victim = next(record for record in records if record.completion.text.startswith("one-task"))
-    donor = next(record for record in records if record.completion.text.startswith("finish: not done"))
-    foreign = next(record for record in records if record.request.grammar != victim.request.grammar)
+    """A recorded answer put under another prompt, of its own or another domain, and scored anew by the model, is refused."""
+    records = sorted(RecordStore(STORE), key=lambda record: (len(record.request.prompt), record.key))
+
+    def first(text: str) -> Record:
+        return next(record for record in records if record.completion.text.startswith(text))
+
+    victim, donor = first("three-task: get_crm_account"), first("nine-task: get_crm_account")
+    foreign = first("seven-task: list_objects")
+    assert donor.request.grammar == victim.request.grammar != foreign.request.grammar
     for other, reason in ((donor, "sooner than the request's"), (foreign, "grammar does not allow")):
         tokens = other.completion.tokens
         scored = backend.score(msgspec.structs.replace(victim.request, grammar=""), tokens)

@@ -12,7 +12,7 @@ from undolab.models.backend import Backend, Scored, Scorer
 TOLERANCE = 0.15
 """Largest allowed difference of a log-probability. See docs/reference/records.md for how it was measured."""
 
-UNLIKELY = 1e9
+UNLIKELY = 1e8
 """A record fails if temperature 1 gives its tokens more than so many times sooner than its own temperature.
 
 An honest record does with a probability of less than 1 / UNLIKELY; docs/reference/records.md derives it.

@@ -127,7 +127,8 @@ class LlamaBackend:
                     break
                 logprobs.append(_logprob(logits, token))
                 # The sampler gave this token at most with probability 1, so the logarithm is a lower bound.
-                evidence += sampler.evidence(logits, token) if logprobs[-1] < _LOW else logprobs[-1]
+                weigh = logprobs[-1] < _LOW or request.sampling.repeat_penalty != 1.0
+                evidence += sampler.evidence(logits, token) if weigh else logprobs[-1]
                 sampler.accept(token)
                 logits = None
                 if answer.add(token):
