@@ -13,7 +13,6 @@ from tests.undo.conftest import ME, PEER, add, create, grant, put
 
 from undolab.undo.store import Store
 
-
 COMMAND = [sys.executable, "-c", "from undolab.cli import main; raise SystemExit(main())", "undo"]
 
 

@@ -77,6 +77,19 @@ rule validity:
         "undolab validate --out build/validity 2>&1 | tee {log}"
 
 
+rule histories:
+    output:
+        UNDO,
+    log:
+        "build/logs/histories.log",
+    params:
+        code=code("undo", "cli"),
+    message:
+        "Walking the published histories of the undo layer"
+    shell:
+        "undolab undo histories --depth 4 2>&1 | tee {log}"
+
+
 rule trials:
     input:
         TOOLS,

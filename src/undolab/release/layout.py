@@ -17,6 +17,7 @@ BUILT_FOLDERS = (
     "stats",
     "tables",
     "trials",
+    "undo",
     "validity",
     "verdicts",
     "wire",
