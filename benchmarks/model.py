@@ -9,9 +9,11 @@ Run: python benchmarks/model.py   (needs `make live`; says so where it is missin
 
 import time
 from collections.abc import Callable
-from pathlib import Path
+from importlib.util import find_spec
 from statistics import median
 from typing import Any
+
+from _record import ROOT, record
 
 from undolab.agents.base import Exchange, PublicTool, TaskView, Turn
 from undolab.agents.direct import DirectAgent
@@ -21,7 +23,6 @@ from undolab.model.workflow import Step
 from undolab.models.config import load_models
 from undolab.models.llama import LlamaBackend
 
-ROOT = Path(__file__).parents[1]
 MODEL = load_models(ROOT / "config" / "models.yaml")["gemma3-270m"]
 ROUNDS = 3
 
@@ -81,6 +82,9 @@ def seconds(call: Callable[[CompletionRequest], int], request: CompletionRequest
 
 def main() -> None:
     """Print one line a measurement: median seconds a call, and tokens."""
+    if find_spec("llama_cpp") is None or not (ROOT / MODEL.file).exists():
+        print("llama.cpp or its model is not here, so there is nothing to measure: make live brings them")
+        return
     backend = LlamaBackend(MODEL, ROOT)
     agent = DirectAgent(backend, MODEL, 1)
     before, asked = agent.request(VIEW, LOG[:1]), agent.request(VIEW, LOG)
@@ -107,6 +111,13 @@ def main() -> None:
     for kind in ("fresh", "next turn"):
         print(f"{kind}: undolab / Llama = {found['undolab', kind] / found['Llama', kind]:.2f}")
     backend.close()
+    record(
+        "model",
+        {
+            f"{name}_{kind}_s".lower().replace(" ", "_"): round(took, 2)
+            for (name, kind), took in found.items()
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ Run: `python benchmarks/reconstruct.py`. It prints a table; nothing is asserted.
 
 import time
 from collections.abc import Callable
-from pathlib import Path
+
+from _record import ROOT, record
 
 from undolab.model.calls import FinalReport, Phase
 from undolab.model.canon import digest
@@ -17,7 +18,7 @@ from undolab.oracle import Fold, reconstruct
 from undolab.wire import LogWriter
 from undolab.world import World
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = ROOT / "data"
 SECONDS = 0.4
 
 
@@ -102,6 +103,7 @@ def main() -> None:
     print(
         f"{'workflow':<14}{'lines/s':>12}{'arms/s':>10}{'fold arms/s':>13}{'world arms/s':>14}{'fold:world':>12}"
     )
+    slowest: dict[str, float] = {}
     for workflow in load_workflows(DATA / "workflows", "test"):
         allowed = {name: tools[name] for name in workflow.tools}
         lines = gold_log(workflow, allowed)
@@ -114,6 +116,11 @@ def main() -> None:
         print(
             f"{workflow.id:<14}{whole * len(lines):>12,.0f}{whole:>10,.0f}{fold:>13,.0f}{world:>14,.0f}{fold / world:>12.2f}"
         )
+        found = {"lines_per_s": whole * len(lines), "arms_per_s": whole, "fold_to_world": fold / world}
+        slowest = {
+            f"slowest_{name}": min(rate, slowest.get(f"slowest_{name}", rate)) for name, rate in found.items()
+        }
+    record("reconstruct", {name: round(value, 2) for name, value in slowest.items()})
 
 
 if __name__ == "__main__":

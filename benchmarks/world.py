@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from _record import ROOT, record
+
 from undolab.model.load import load_tools, load_workflows
 from undolab.model.tools import ToolSpec
 from undolab.model.workflow import Workflow
 from undolab.world import World
 
-ROOT = Path(__file__).parents[1]
 CALLS = 5
 ROUNDS = 7
 
@@ -89,8 +90,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         peer = best(peer_arm(Path(folder) / "peer.db"), 20)
     print(f"{'peer: file, a connection a call':34}{peer * 1e3:8.3f}{1 / peer:10.0f}{CALLS / peer:10.0f}")
+    ratio = peer / slowest
     print(
-        f"peer / slowest non-git world: {peer / slowest:.1f}x (processor time; the peer's waits for the disk are left out)"
+        f"peer / slowest non-git world: {ratio:.1f}x (processor time; the peer's waits for the disk are left out)"
     )
 
     workflow = next(w for w in load_workflows(ROOT / "data" / "workflows", "test") if w.id == "RB-DB-005")
@@ -98,12 +100,22 @@ def main() -> None:
     step = next(s for s in workflow.plan if specs[s.tool].writes)
     write = best(lambda: world.call(step.tool, step.arguments, attempt="1.1.1"), 500)
     world.restore(saved := world.save())
+    save, restore = best(world.save, 500), best(lambda: world.restore(saved), 100)
     print(
-        f"one write with ledger row: {write * 1e6:.0f} us; save: {best(world.save, 500) * 1e6:.0f} us;",
-        end=" ",
+        f"one write with ledger row: {write * 1e6:.0f} us; save: {save * 1e6:.0f} us; restore: {restore * 1e6:.0f} us"
     )
-    print(f"restore: {best(lambda: world.restore(saved), 100) * 1e6:.0f} us")
     world.close()
+    record(
+        "world",
+        {
+            "slowest_non_git_world_ms": round(slowest * 1e3, 3),
+            "peer_ms": round(peer * 1e3, 3),
+            "peer_to_slowest": round(ratio, 1),
+            "write_us": round(write * 1e6, 1),
+            "save_us": round(save * 1e6, 1),
+            "restore_us": round(restore * 1e6, 1),
+        },
+    )
 
 
 if __name__ == "__main__":

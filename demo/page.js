@@ -65,15 +65,15 @@ function showChooser() {
 function showMatrix(pairs) {
   const methods = distinct(data.pairs, "method").sort((a, b) => order(data.methods, a) - order(data.methods, b));
   const boundaries = distinct(data.pairs, "boundary").sort((a, b) => order(data.boundaries, a) - order(data.boundaries, b));
-  const title = (table, key, scope, code) => {
+  const title = (table, key, scope) => {
     const [name, what] = words(table, key);
-    const cell = el("th", "", name + " ", code ? el("span", "code", key) : null, el("small", "", what));
+    const cell = el("th", "", name + " ", el("small", "", what));
     cell.scope = scope;
     return cell;
   };
-  const head = el("tr", "", el("td"), ...boundaries.map((boundary) => title(data.boundaries, boundary, "col", false)));
+  const head = el("tr", "", el("td"), ...boundaries.map((boundary) => title(data.boundaries, boundary, "col")));
   const rows = methods.map((method) =>
-    el("tr", "", title(data.methods, method, "row", true), ...boundaries.map((boundary) => el("td", "", choice(pairs, boundary, method)))),
+    el("tr", "", title(data.methods, method, "row"), ...boundaries.map((boundary) => el("td", "", choice(pairs, boundary, method)))),
   );
   $("matrix").replaceChildren(el("thead", "", head), el("tbody", "", ...rows));
 }
@@ -129,7 +129,7 @@ const arms = () => [
   { name: "Control", kicker: "Control: no fault", arm: data.arms[state.pair.control], faulted: false },
   {
     name: "Fault",
-    kicker: `${words(data.boundaries, state.pair.boundary)[0]} · ${words(data.methods, state.pair.method)[0]} (${state.pair.method})`,
+    kicker: `${words(data.boundaries, state.pair.boundary)[0]} · ${words(data.methods, state.pair.method)[0]}`,
     arm: data.arms[state.pair.fault],
     faulted: true,
   },
@@ -304,9 +304,7 @@ function showTallies() {
         const count = over
           ? `${seen[n]} instead of ${effect.max} ✗`
           : `${seen[n]} of ${effect.max}${short ? " missing" : seen[n] ? " ✓" : ""}`;
-        const label = el("span", "label", effect.label);
-        label.title = effect.label;
-        return el("li", "", label, el("span", "count " + look, count));
+        return el("li", "", el("span", "label", effect.label), el("span", "count " + look, count));
       });
       return el("div", "", el("p", "kicker", `${name}: effects so far`), el("ul", "tally", ...lines));
     }),
@@ -366,10 +364,12 @@ function keys(event) {
 
 function theme(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-  $("theme").setAttribute("aria-pressed", String(dark));
+  // The label says what a press does.
+  $("theme").textContent = dark ? "Light theme" : "Dark theme";
 }
 
 theme(matchMedia("(prefers-color-scheme: dark)").matches);
+$("theme").hidden = false;
 $("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme !== "dark"));
 $("workflow").addEventListener("change", (event) => choose({ workflow: event.target.value }));
 $("agent").addEventListener("change", (event) => choose({ agent: event.target.value }));

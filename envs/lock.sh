@@ -25,6 +25,7 @@ resolve dev pyproject.toml --extra study --extra dev -c envs/setup.lock -c envs/
 resolve build envs/build.in -c envs/setup.lock
 resolve live envs/live.in -c envs/artifact.lock
 resolve tectonic envs/tectonic.in
+resolve bench envs/bench.in
 if grep -nE '://|--index-url|--find-links' envs/*.lock; then
     echo "An address stands in a lock." >&2
     exit 1

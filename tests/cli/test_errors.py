@@ -27,10 +27,16 @@ def sentence(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().err
 
 
-def test_every_error_of_a_broken_configuration_is_named_at_once(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_error_of_a_broken_configuration_is_named_at_once(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Two wrong keys are two findings in one run."""
     config = tree / "config/config.yaml"
-    config.write_text(config.read_text().replace("replicates: 10000", "replicates: many").replace("split: test", "split: exam"))
+    config.write_text(
+        config.read_text()
+        .replace("replicates: 10000", "replicates: many")
+        .replace("split: test", "split: exam")
+    )
 
     said = sentence(capsys, "trials", "status")
 
@@ -39,7 +45,9 @@ def test_every_error_of_a_broken_configuration_is_named_at_once(tree: Path, caps
     assert "/stats/replicates" in said
 
 
-def test_an_unknown_workflow_is_named_with_those_there_are(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_workflow_is_named_with_those_there_are(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A wrong id lists the right ones."""
     said = sentence(capsys, "workflows", "show", "RB-NOPE-001")
 
@@ -52,7 +60,9 @@ def test_a_tampered_workflow_is_refused_by_name(tree: Path, capsys: pytest.Captu
     path = tree / "data/workflows/test/RB-DB-005.yaml"
     path.write_text(path.read_text().replace("tool: allocate_dividend", "tool: allocate_everything"))
 
-    assert "RB-DB-005" in sentence(capsys, "trials", "run", "--agent", "scripted:gold", "--workflow", "RB-DB-005")
+    assert "RB-DB-005" in sentence(
+        capsys, "trials", "run", "--agent", "scripted:gold", "--workflow", "RB-DB-005"
+    )
 
 
 def test_a_tampered_record_store_is_refused_by_name(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +74,9 @@ def test_a_tampered_record_store_is_refused_by_name(tree: Path, capsys: pytest.C
     assert str(RECORDS) in sentence(capsys, "trials", "run", "--workflow", "RB-DB-005")
 
 
-def test_missing_records_are_named_with_the_way_to_get_them(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_records_are_named_with_the_way_to_get_them(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A replay without records never asks a model."""
     (tree / RECORDS).unlink()
 
@@ -112,3 +124,31 @@ def test_help_reads_well(capsys: pytest.CaptureFixture[str], words: list[str]) -
 
     assert ended.value.code == 0
     assert "usage: undolab" in capsys.readouterr().out
+
+
+def test_a_level_that_is_there_twice_is_refused(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A seed named twice would count its trials twice."""
+    config = tree / "config/config.yaml"
+    config.write_text(config.read_text().replace("seeds: [2001,", "seeds: [2001, 2001,"))
+
+    assert "`seeds` has an entry twice" in sentence(capsys, "trials", "status")
+
+
+def test_test_workflows_cannot_be_recorded_beside_others(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Naming a DEV workflow first does not open TEST."""
+    words = ("--workflow", "RB-DB-001", "--workflow", "RB-DB-005")
+
+    assert "one at a time" in sentence(capsys, "trials", "run", "--live", *words)
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The system's refusal names the place."""
+    said = sentence(
+        capsys, "trials", "run", "--agent", "scripted:gold", "--workflow", "RB-DB-005", "--out", "/dev/null/x"
+    )
+
+    assert "/dev/null" in said

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
-LOCKS = ("setup", "artifact", "dev", "build", "live", "tectonic")
+LOCKS = ("setup", "artifact", "dev", "build", "live", "tectonic", "bench")
 
 
 def pins(name: str) -> dict[str, tuple[str, int]]:

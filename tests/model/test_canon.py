@@ -69,14 +69,18 @@ def test_keys_sort_by_utf16(value: dict[str, int]) -> None:
     assert canonical(value) == rfc8785.dumps(value)
 
 
-@pytest.mark.parametrize("value", [2**53, -(2**53), 10**30, [2**60], {"a": 2**53 + 1}])
+@pytest.mark.parametrize(
+    "value", [2**53, -(2**53), 10**30, [2**60], {"a": 2**53 + 1}, [1, -(2**53)], {"a": {"b": [10**30]}}]
+)
 def test_integers_beyond_the_safe_range_are_refused(value: Any) -> None:
     """An integer that a double cannot hold has no canonical form."""
     with pytest.raises(ValueError, match=r"."):
         canonical(value)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, {"a": [math.nan]}])
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, {"a": [math.nan]}, [1, math.nan], {"a": -math.inf}]
+)
 def test_numbers_that_are_none_are_refused(value: Any) -> None:
     """NaN and infinity have no canonical form."""
     with pytest.raises(ValueError, match=r"."):

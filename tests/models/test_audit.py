@@ -16,9 +16,25 @@ class Toy:
     def truth(tokens: list[int]) -> list[float]:
         return [-(token % 7) / 3 - place / 50 for place, token in enumerate(tokens)]
 
-    def score(self, prompt: str, tokens: list[int]) -> Reading:
-        text = "".join(map(chr, tokens))
-        return Reading(text=text, ended=False, logprobs=self.truth(tokens), prompt_tokens=len(prompt))
+    def score(self, request: CompletionRequest, tokens: list[int]) -> Reading:
+        """Read up to the newline or the limit; capitals are outside the grammar, digits hardly ever drawn."""
+        read: list[int] = []
+        reason = ""
+        for token in tokens:
+            if chr(token).isupper() or reason:
+                break
+            read.append(token)
+            full = "length" if len(read) == request.sampling.max_tokens else ""
+            reason = "stop" if token == ord("\n") else full
+        return Reading(
+            text="".join(map(chr, read)).removesuffix("\n"),
+            finish_reason=reason,
+            read=len(read),
+            refused=not reason and len(read) < len(tokens),
+            logprobs=self.truth(read),
+            evidence=sum(12.0 if chr(token).isdigit() else -0.1 for token in read),
+            prompt_tokens=len(request.prompt),
+        )
 
 
 def honest(make: Any, text: str = "yes", prompt: str = "Log:\n", **changes: Any) -> Any:
@@ -30,7 +46,8 @@ def honest(make: Any, text: str = "yes", prompt: str = "Log:\n", **changes: Any)
 def test_honest_records_pass(make: Any) -> None:
     """Records whose numbers the model gives again pass, and the largest difference is told."""
     report = audit([honest(make, "yes"), honest(make, "no", "other")], Toy(), 10, 1)
-    assert (report.checked, report.tokens, report.findings, report.worst) == (2, 7, [], 0.0)
+    assert (report.checked, report.of, report.tokens, report.findings, report.worst) == (2, 2, 7, [], 0.0)
+    assert report.evidence == pytest.approx(-0.3)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +58,10 @@ def test_honest_records_pass(make: Any) -> None:
         ({"logprobs": [-0.1, -0.1, -0.1, -0.1]}, "differs by"),
         ({"prompt_tokens": 6}, "prompt has 5 tokens"),
         ({"finish_reason": "length"}, "finish reason"),
-        ({"tokens": [], "logprobs": []}, "not one log-probability"),
+        ({"tokens": [], "logprobs": []}, "text is not"),
+        ({"tokens": [], "logprobs": [], "text": ""}, "finish reason"),
+        ({"text": "", "tokens": [], "logprobs": [], "finish_reason": "error"}, "finish reason"),
+        ({"logprobs": [-0.1]}, "not one log-probability"),
         ({"logprobs": [float("nan")] * 4}, "differs by"),
     ],
 )
@@ -59,6 +79,34 @@ def test_another_text_with_its_own_tokens_fails(make: Any, replace: Any) -> None
     record = honest(make, "yes")
     forged = replace(record.completion, text="yet", tokens=[121, 101, 116, 10])
     assert audit([replace(record, completion=forged)], Toy(), 1, 1).findings
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("yEs", "does not allow token 2"),
+        ("y\nes", "ends after 2 of its 5 tokens"),
+        ("y12", "sooner than the request's"),
+    ],
+)
+def test_a_forgery_with_the_models_own_numbers_fails(make: Any, text: str, reason: str) -> None:
+    """Another text with true numbers is found by grammar, end or the sampler, which would not have drawn it."""
+    (finding,) = audit([honest(make, text)], Toy(), 1, 1).findings
+    assert reason in finding.reason
+
+
+def test_one_unlikely_token_is_no_finding(make: Any) -> None:
+    """Evidence below the limit passes: honest answers hold an unlikely token now and then."""
+    report = audit([honest(make, "y1")], Toy(), 1, 1)
+    assert report.findings == []
+    assert report.evidence == pytest.approx(11.8)
+
+
+def test_all_records_are_looked_at_on_request(make: Any) -> None:
+    """Without a number every record is read; with one the report says of how many it was drawn."""
+    records = [honest(make, "yes", f"p{n}") for n in range(5)]
+    assert (audit(records, Toy(), None, 1).checked, audit(records, Toy(), None, 1).of) == (5, 5)
+    assert (audit(records, Toy(), 2, 1).checked, audit(records, Toy(), 2, 1).of) == (2, 5)
 
 
 def test_small_differences_pass_and_are_told(make: Any, replace: Any) -> None:

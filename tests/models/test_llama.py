@@ -11,14 +11,16 @@ from undolab.agents.base import PublicTool
 from undolab.agents.grammar import build_grammar
 from undolab.agents.line import read_line
 from undolab.model.errors import UndolabError
-from undolab.model.record import CompletionRequest, Record
+from undolab.model.record import Completion, CompletionRequest, Record
 from undolab.models.audit import audit, drift
 from undolab.models.backend import request_key
 from undolab.models.config import ModelConfig, load_models
 from undolab.models.llama import LlamaBackend
+from undolab.models.store import RecordStore
 
 ROOT = Path(__file__).parents[2]
 MODEL = load_models(ROOT / "config" / "models.yaml")["gemma3-270m"]
+STORE = ROOT / "data/records/gemma3-270m/test.jsonl.zst"
 HERE = importlib.util.find_spec("llama_cpp") is not None and (ROOT / MODEL.file).is_file()
 
 pytestmark = [
@@ -83,6 +85,53 @@ def test_records_pass_the_audit_and_forgeries_fail(backend: LlamaBackend) -> Non
         msgspec.structs.replace(made, prompt_tokens=made.prompt_tokens + 1),
     ):
         assert audit([msgspec.structs.replace(record, completion=forged)], backend, 1, 1).findings
+
+
+def test_a_forgery_scored_by_the_model_fails(backend: LlamaBackend) -> None:
+    """Texts that the model never gave fail with its own numbers: outside the grammar, past the end, or too unlikely."""
+    asked = request(PROMPT)
+    unbound = msgspec.structs.replace(asked, grammar="")
+    engine = backend._load()
+
+    def forged(line: str) -> str:
+        tokens = engine.tokenize(line)[1:]
+        scored = backend.score(unbound, tokens)
+        made = Completion(
+            text=line.split("\n")[0],
+            finish_reason="stop",
+            tokens=tokens,
+            logprobs=[*scored.logprobs, *[-0.1] * (len(tokens) - scored.read)],
+            prompt_tokens=scored.prompt_tokens,
+        )
+        record = Record(key=request_key(asked), ordinal=1, request=asked, completion=made, engine="e")
+        return "".join(finding.reason for finding in audit([record], backend, 1, 1).findings)
+
+    assert "grammar does not allow" in forged('two-task: drop_tables(all="yes")\n')
+    assert "ends after" in forged('one-task: set_level(box="b1")\nfinish: done\n')
+    assert "sooner than the request's" in forged('eleven-task: set_level(box="zebra", tags=["q"])\n')
+    assert forged('one-task: set_level(box="b1")\n') == ""
+
+
+@pytest.mark.skipif(not STORE.is_file(), reason="no records here")
+def test_another_records_answer_fails_under_its_own_numbers(backend: LlamaBackend) -> None:
+    """A recorded answer put under another prompt, of its own or another domain, and scored anew by the model, is refused."""
+    records = sorted(RecordStore(STORE), key=lambda record: (len(record.request.prompt), record.key))
+
+    def first(text: str) -> Record:
+        return next(record for record in records if record.completion.text.startswith(text))
+
+    victim, donor = first("three-task: get_crm_account"), first("nine-task: get_crm_account")
+    foreign = first("seven-task: list_objects")
+    assert donor.request.grammar == victim.request.grammar != foreign.request.grammar
+    for other, reason in ((donor, "sooner than the request's"), (foreign, "grammar does not allow")):
+        tokens = other.completion.tokens
+        scored = backend.score(msgspec.structs.replace(victim.request, grammar=""), tokens)
+        made = msgspec.structs.replace(
+            other.completion, logprobs=scored.logprobs, prompt_tokens=scored.prompt_tokens
+        )
+        forged = msgspec.structs.replace(victim, completion=made)
+        (finding,) = audit([forged], backend, 1, 1).findings
+        assert reason in finding.reason
 
 
 def test_an_answer_ends_at_its_limit(backend: LlamaBackend) -> None:

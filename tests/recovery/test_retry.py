@@ -79,7 +79,10 @@ def test_b2_is_b0_where_no_key_is_declared(port: Any, lost: Reply) -> None:
 
 def test_an_unknown_method_is_named_with_those_there_are() -> None:
     """A wrong code never means no method."""
-    with pytest.raises(UndolabError, match="no recovery method 'B9'; choose one of none, B0, B1, B2, B2-K, B3, B4, B5, B6, B7"):
+    with pytest.raises(
+        UndolabError,
+        match="no recovery method 'B9'; choose one of none, B0, B1, B2, B2-K, B3, B4, B5, B6, B7",
+    ):
         make_method("B9", None, {}, task="T", run="r")  # type: ignore[arg-type]
 
     assert list(METHODS) == ["none", "B0", "B1", "B2", "B2-K", "B3", "B4", "B5", "B6", "B7"]

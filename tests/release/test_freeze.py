@@ -52,14 +52,18 @@ def test_changed_code_breaks_the_freeze_unless_the_conformance_verdicts_are_equa
     source = frozen / "src/undolab/world/__init__.py"
     source.write_text("A = 1\n")
     assert freeze.check(frozen, "test").broken == ["src/undolab/world differs from its frozen state."]
-    verdicts = frozen / freeze.CONFORMANCE
+    verdicts, prompts = (frozen / name for name in freeze.CONFORMANCE)
     verdicts.parent.mkdir(parents=True)
     verdicts.write_text("{}\n")
+    prompts.write_text("model,workflow,request\n")
     freeze.freeze(frozen, "test")
     source.write_text("A = 2\n")
     found = freeze.check(frozen, "test")
     assert found.broken == []
     assert "every conformance verdict is equal" in found.notes[0]
+    prompts.write_text("model,workflow,request\nm,w,other\n")
+    assert freeze.check(frozen, "test").exit_code == 1
+    prompts.write_text("model,workflow,request\n")
     verdicts.write_text("{1}\n")
     assert freeze.check(frozen, "test").exit_code == 1
 
@@ -86,9 +90,10 @@ def test_missing_parts_are_clear_sentences(frozen: Path) -> None:
         freeze.compute(frozen, "test")
 
 
-def test_recording_needs_the_frozen_plan(frozen: Path) -> None:
-    """A plan edited after the freeze stops the recorder."""
-    freeze.require_plan(frozen, "test")
-    (frozen / "docs/protocol/research-plan.md").write_text("# Another plan\n")
-    with pytest.raises(UndolabError, match="freeze it before recording"):
-        freeze.require_plan(frozen, "test")
+@pytest.mark.parametrize("name", ["docs/protocol/research-plan.md", "data/workflows/test/RB-PAY-004.yaml"])
+def test_recording_needs_everything_as_frozen(frozen: Path, name: str) -> None:
+    """A plan or a workflow edited after the freeze stops the recorder, by name."""
+    freeze.require_frozen(frozen, "test")
+    (frozen / name).write_text("id: other\n")
+    with pytest.raises(UndolabError, match=f"{name} differs from its frozen state"):
+        freeze.require_frozen(frozen, "test")

@@ -111,7 +111,7 @@ def test_a_malformed_manifest_is_one_clear_sentence(tree: Path, line: str, words
 def test_a_missing_manifest_is_one_clear_sentence(tree: Path) -> None:
     """No manifest is an error, not an empty success."""
     (tree / "manifest.sha256").unlink()
-    with pytest.raises(UndolabError, match="missing"):
+    with pytest.raises(UndolabError, match="is not here"):
         manifest.verify(tree)
 
 

@@ -11,7 +11,7 @@ from undolab.release.release import release
 
 def fill(tree: Path) -> None:
     """Give the build every part that a release needs."""
-    for folder in ("conformance", "figures", "ledger", "pairs", "trials", "validity", "verdicts", "wire"):
+    for folder in ("conformance", "figures", "ledger", "pairs", "trials", "undo", "validity", "verdicts", "wire"):
         (tree / "build" / folder).mkdir()
         (tree / "build" / folder / "part.csv").write_text(folder)
 
@@ -21,7 +21,7 @@ def test_a_release_makes_build_and_release_equal(tree: Path) -> None:
     fill(tree)
     (tree / "build/tables/table1.csv").write_text("a,b\n5,6\n")
     (tree / "results/tables/stale.csv").write_text("old")
-    done = release(tree, tree / "build")
+    done = release(tree, tree / "build", remove=True)
     assert "results/tables/table1.csv" in done.written
     assert done.removed == ["results/tables/stale.csv"]
     assert manifest.verify(tree).ok
@@ -44,4 +44,18 @@ def test_half_a_build_is_not_released(tree: Path) -> None:
     before = (tree / "manifest.sha256").read_bytes()
     with pytest.raises(UndolabError, match="lacks conformance/, figures/, ledger/"):
         release(tree, tree / "build")
+    assert (tree / "manifest.sha256").read_bytes() == before
+
+
+def test_nothing_released_is_removed_unasked(tree: Path) -> None:
+    """A build that lacks one released file is refused by name, and nothing is written."""
+    fill(tree)
+    release(tree, tree / "build")
+    before = (tree / "manifest.sha256").read_bytes()
+    (tree / "results/tables/table2.csv").write_text("released before\n")
+
+    with pytest.raises(UndolabError, match=r"results/tables/table2\.csv, which is released"):
+        release(tree, tree / "build")
+
+    assert (tree / "results/tables/table2.csv").is_file()
     assert (tree / "manifest.sha256").read_bytes() == before

@@ -326,7 +326,7 @@ def test_naive_retry_after_a_lost_answer_is_shown_as_charged_twice() -> None:
     )
     assert (again["role"], again["count"], again["nth"], again["told"]) == ("duplicate", 2, 2, "agent")
     assert arm["headline"] == "Done twice"
-    assert arm["story"] == "“Charge a subscription for one more period” took effect twice; it should once."
+    assert arm["story"] == "“Charge a subscription for one more period” took effect twice instead of once."
     assert not arm["passed"]
 
 
@@ -380,6 +380,39 @@ def test_the_first_seed_is_complete_and_further_seeds_obey_the_budget() -> None:
     assert {pair["seed"] for pair in collected((2001, 2002), budget=1)["pairs"]} == {2001}
     assert len(collected((2001, 2002), budget=1)["pairs"]) == 8
     assert len(collected((2001, 2002))["pairs"]) == 16
+
+
+def test_seeds_left_out_are_named_and_only_then() -> None:
+    """Where the page holds fewer seeds than the study, it says which ones it holds."""
+    numbers = metrics()
+    numbers.study.seeds.append(2002)
+    short = demo.render(collected((2001, 2002), budget=1), numbers, TEMPLATE)
+    assert "Inside this page is seed 2001 of the study’s 2;" in short  # noqa: RUF001
+    assert "Inside this page" not in demo.render(collected((2001, 2002)), numbers, TEMPLATE)
+
+
+def test_each_number_names_its_own_denominator_and_the_legend_its_names() -> None:
+    """A card says which runs each share is of; a percent sign never starts a line; the study's short names are explained."""
+    numbers = metrics()
+    row = numbers.cell(MODEL, "F1", POST.value, "B0")
+    row.metrics["der"] = Estimate(num=21, den=60, value=0.35, lo=0.1, hi=0.6, dropped=0)
+    row.metrics["crsr"] = Estimate(num=19, den=40, value=0.475, lo=0.1, hi=0.8, dropped=0)
+    text = demo.render(collected(), numbers, TEMPLATE)
+    card = re.search(r"<li>\s*<p><b>Naive retry \(B0\)</b>.*?</li>", text, re.DOTALL)
+    assert card is not None
+    assert "35\u00a0%</p>\n      <p>of all 60 runs: done twice" in card[0]
+    assert "Still right: 48\u00a0% of the 40 runs that work without a fault" in card[0]
+    assert not re.search(r"\d %", text)
+    for name in ("F1", "runbook", "plain", "one-task:", PRE.value, POST.value):
+        assert text.count(f"<dt><code>{name}</code>") == 1
+
+
+def test_what_does_not_hold_cannot_be_read_as_a_fact() -> None:
+    """Goals that failed are quoted as what should hold, and a harmful repeat is a sentence."""
+    arm = fault_arm(collected(), POST, "B0")
+    said = {clause["name"]: clause["text"] for clause in arm["clauses"]}
+    assert said["Final state"] == "This should hold and does not: “Marta paid for exactly one more period”."
+    assert said["Effects"] == "One effect too many: a repeat that does harm."
 
 
 def test_the_page_is_the_same_twice() -> None:

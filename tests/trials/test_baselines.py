@@ -1,13 +1,16 @@
 import csv
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
 from undolab.model.tools import ToolSpec
-from undolab.model.verdict import Verdict
 from undolab.model.workflow import Workflow
 from undolab.trials.conformance import baselines_csv
+
+if TYPE_CHECKING:
+    from undolab.model.verdict import Verdict
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def test_a_prefix_that_differs_in_one_reply_is_seen(corpus: Any) -> None:
     place = list(answered).index(True)
     fault[place] = msgspec.structs.replace(fault[place], output={"balance": 1})
 
-    assert not compare_prefix("x", Exposure.WITNESSED, control, fault).equal
+    assert not compare_prefix("x", Exposure.WITNESSED, control, fault, {"probes"}).equal
 
 
 def test_a_prefix_that_differs_in_what_the_agent_saw_is_seen(corpus: Any) -> None:
@@ -28,7 +28,7 @@ def test_a_prefix_that_differs_in_what_the_agent_saw_is_seen(corpus: Any) -> Non
     place = next(i for i, line in enumerate(fault) if isinstance(line, TurnEvent))
     fault[place] = msgspec.structs.replace(fault[place], seen="other")
 
-    assert not compare_prefix("x", Exposure.WITNESSED, control, fault).equal
+    assert not compare_prefix("x", Exposure.WITNESSED, control, fault, {"probes"}).equal
 
 
 def test_a_missing_line_is_seen(corpus: Any) -> None:
@@ -38,11 +38,33 @@ def test_a_missing_line_is_seen(corpus: Any) -> None:
         i for i, line in enumerate(fault) if isinstance(line, WireEffectEvent) and line.origin == "agent"
     )
 
-    assert not compare_prefix("x", Exposure.WITNESSED, control, fault[:place] + fault[place + 1 :]).equal
+    assert not compare_prefix(
+        "x", Exposure.WITNESSED, control, fault[:place] + fault[place + 1 :], {"probes"}
+    ).equal
 
 
 def test_probes_keys_and_time_are_not_part_of_the_prefix(corpus: Any) -> None:
     """What a method declares that it adds does not make a pair unequal."""
-    prefix = compare_prefix("x", Exposure.WITNESSED, corpus[CONTROL][0].log.lines, corpus[FAULT][0].log.lines)
+    control, fault = corpus[CONTROL][0].log.lines, corpus[FAULT][0].log.lines
+    prefix = compare_prefix("x", Exposure.WITNESSED, control, fault, {"probes"})
 
     assert (prefix.equal, prefix.difference) == (True, "")
+
+
+def test_what_a_method_adds_without_saying_so_is_seen(corpus: Any) -> None:
+    """A probe that is not declared makes the pair unequal."""
+    control, fault = corpus[CONTROL][0].log.lines, corpus[FAULT][0].log.lines
+
+    assert not compare_prefix("x", Exposure.WITNESSED, control, fault).equal
+
+
+def test_a_key_that_is_not_declared_is_seen(corpus: Any) -> None:
+    """So does a key."""
+    control, fault = corpus[CONTROL][0].log.lines, list(corpus[FAULT][0].log.lines)
+    place = next(
+        i for i, line in enumerate(fault) if isinstance(line, WireEffectEvent) and line.origin == "agent"
+    )
+    fault[place] = msgspec.structs.replace(fault[place], key="k")
+
+    assert not compare_prefix("x", Exposure.WITNESSED, control, fault, {"probes"}).equal
+    assert compare_prefix("x", Exposure.WITNESSED, control, fault, {"probes", "key"}).equal

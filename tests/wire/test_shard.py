@@ -59,8 +59,8 @@ def test_heads_name_each_arm_with_its_last_digest(tmp_path: Path) -> None:
     ("data", "sentence"),
     [
         (b'{"kind":"start"', "the log is cut in the middle of its last line"),
-        (b'{"kind":"other"}\n', "line 1: not a wire line"),
-        (b"\xff\n", "line 1: not a wire line"),
+        (b'{"kind":"other"}\n', "line 1: not a line of a wire log"),
+        (b"\xff\n", "line 1: not a line of a wire log"),
         (
             b'{"kind":"turn","prev":"p","said":"s","seen":"d","seq":1,"turn":1}\n',
             "does not begin with a start line",
@@ -106,3 +106,21 @@ def test_compression_is_deterministic() -> None:
 
     assert shard_bytes({name: log.data()}) == shard_bytes({name: log.data()})
     assert decompress(shard_bytes({name: log.data()})) == log.data()
+
+
+def test_an_arm_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """A second copy of an arm, forged or not, never takes the place of the first."""
+    _, log = log_of(1)
+    (tmp_path / "x.jsonl").write_bytes(log.data() + log.data())
+
+    with pytest.raises(UndolabError, match="there twice or out of order"):
+        list(read_arms(tmp_path / "x.jsonl"))
+
+
+def test_what_follows_a_compressed_log_is_seen(tmp_path: Path) -> None:
+    """Bytes after the frame are not overlooked."""
+    name, log = log_of(1)
+    (tmp_path / "x.jsonl.zst").write_bytes(shard_bytes({name: log.data()}) + b"x")
+
+    with pytest.raises(UndolabError, match="something follows the frame"):
+        list(read_arms(tmp_path / "x.jsonl.zst"))

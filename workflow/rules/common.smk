@@ -28,6 +28,15 @@ TOOLS = sorted(str(path) for path in Path("data/tools").glob("*.yaml"))
 TEX = with_tex()
 EVERY_WORKFLOW = [str(path) for path in sorted(Path("data/workflows").glob("*/*.yaml"))]
 EXPECTED = ["data/expected/applicability.csv", "data/expected/verdicts.csv"]
+UNDO = expand(
+    "build/undo/{name}",
+    name=[
+        "ablation.csv",
+        "histories-by-kind.csv",
+        "histories-summary.json",
+        "histories.csv",
+    ],
+)
 CONFORMANCE = expand(
     "build/conformance/{name}",
     name=[
@@ -36,6 +45,7 @@ CONFORMANCE = expand(
         "cells.csv",
         "classes.csv",
         "pairs.csv",
+        "prompts.csv",
         "verdicts.jsonl",
     ],
 )

@@ -3,6 +3,7 @@
 BUILT = [
     f"build/splits/{SPLIT}.json",
     CONFORMANCE,
+    UNDO,
     "build/conformance/sweep.csv",
     "build/validity/cases.csv",
     "build/validity/mutants.csv",

@@ -1,6 +1,23 @@
 # From statistics to what people read: tables, figures, the paper and the demo page.
 
-TABLES = ["table1", "table2", "table7"]
+TABLES = [
+    "table1",
+    "table2",
+    "table7",
+    "tablecomposition",
+    "tablesweep",
+    "tablevalidity",
+    "tableworkflows",
+]
+EVIDENCE = [
+    "build/conformance/baselines.csv",
+    "build/conformance/cells.csv",
+    "build/conformance/classes.csv",
+    "build/conformance/pairs.csv",
+    "build/conformance/sweep.csv",
+    "build/validity/cases.csv",
+    "build/validity/mutants.csv",
+]
 FIGURES = ["figure2", "figure3", "figure5"]
 PAPER_SOURCES = [
     str(path)
@@ -11,6 +28,10 @@ PAPER_SOURCES = [
 
 rule tables:
     input:
+        EVIDENCE,
+        EVERY_WORKFLOW,
+        TOOLS,
+        "config/config.yaml",
         "build/stats/contrasts.json",
         "build/stats/metrics.json",
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
@@ -19,7 +40,7 @@ rule tables:
     log:
         "build/logs/tables.log",
     params:
-        code=code("report"),
+        code=code("report", "cli"),
     message:
         "Writing the tables"
     shell:
@@ -43,6 +64,11 @@ rule figures:
 
 rule macros:
     input:
+        EVIDENCE,
+        EVERY_WORKFLOW,
+        TOOLS,
+        "config/config.yaml",
+        expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
         "build/stats/contrasts.json",
         "build/stats/metrics.json",
         expand("build/pairs/{workflow}.jsonl", workflow=WORKFLOWS),

@@ -7,7 +7,7 @@ rule split:
         "config/config.yaml",
         "config/models.yaml",
         "docs/protocol/research-plan.md",
-        "build/conformance/verdicts.jsonl",
+        CONFORMANCE,
         TOOLS,
         expand(
             "data/workflows/{split}/{workflow}.yaml", split=SPLIT, workflow=WORKFLOWS
@@ -30,6 +30,8 @@ rule conformance:
         TOOLS,
         EVERY_WORKFLOW,
         EXPECTED,
+        "config/config.yaml",
+        "config/models.yaml",
     output:
         CONFORMANCE,
     log:
@@ -73,6 +75,19 @@ rule validity:
         "Judging right and wrong runs, and mutants of the judge"
     shell:
         "undolab validate --out build/validity 2>&1 | tee {log}"
+
+
+rule histories:
+    output:
+        UNDO,
+    log:
+        "build/logs/histories.log",
+    params:
+        code=code("undo", "cli"),
+    message:
+        "Walking the published histories of the undo layer"
+    shell:
+        "undolab undo histories --depth 4 2>&1 | tee {log}"
 
 
 rule trials:

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from undolab.agents.base import Exchange, TaskView, ToolCall, Turn
 from undolab.model.calls import FinalReport, Phase, Reply
@@ -13,7 +13,7 @@ from undolab.model.workflow import Step
 
 _ATTEMPTS = 3
 
-_Script: TypeAlias = Generator[ToolCall | FinalReport, Reply, None]
+_Script: TypeAlias = Generator[Turn, Reply, None]
 
 
 class Policy(StrEnum):
@@ -35,9 +35,7 @@ class ScriptedAgent:
         """Follow `plan` under `policy`."""
         self._tools = tools
         self._policy = policy
-        self._moves = [
-            (step, ToolCall(tool=step.tool, arguments=step.arguments), self._probe(step)) for step in plan
-        ]
+        self._moves = [(step, _asks(step.tool, step.arguments), self._probe(step)) for step in plan]
         self._seen: list[str] = []
 
     def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
@@ -54,9 +52,7 @@ class ScriptedAgent:
         move = next(script)
         for exchange in history:
             move = script.send(exchange.replies[0])
-        if isinstance(move, FinalReport):
-            return Turn(said=f"finish: {move}", report=move)
-        return Turn(said=canonical(move).decode(), calls=[move])
+        return move
 
     def _walk(self) -> _Script:
         for step, call, probe in self._moves:
@@ -65,11 +61,11 @@ class ScriptedAgent:
             attempt = 1
             while reply.phase is Phase.UNKNOWN and self._policy is not Policy.NEVER_RETRY:
                 if self._policy is Policy.GOLD:
-                    yield FinalReport.UNKNOWN
+                    yield _ends(FinalReport.UNKNOWN)
                 if self._policy is Policy.VERIFY_FIRST:
                     shown = self._judge(step, before, (yield probe)) if probe else Seen.UNKNOWABLE
                     if shown is Seen.UNKNOWABLE:
-                        yield FinalReport.UNKNOWN
+                        yield _ends(FinalReport.UNKNOWN)
                     if shown is Seen.PRESENT:
                         break
                 if attempt == _ATTEMPTS:
@@ -77,16 +73,25 @@ class ScriptedAgent:
                 attempt += 1
                 reply = yield call
             if reply.phase is Phase.FAIL and reply.output.get("code") != "already_exists":
-                yield FinalReport.NOT_DONE
-        yield FinalReport.DONE
+                yield _ends(FinalReport.NOT_DONE)
+        yield _ends(FinalReport.DONE)
 
-    def _probe(self, step: Step) -> ToolCall | None:
+    def _probe(self, step: Step) -> Turn | None:
         observe = self._tools[step.tool].observe
         if self._policy is not Policy.VERIFY_FIRST or observe is None:
             return None
         arguments = reader_arguments(observe, step.arguments)
-        return None if arguments is None else ToolCall(tool=observe.tool, arguments=arguments)
+        return None if arguments is None else _asks(observe.tool, arguments)
 
     def _judge(self, step: Step, before: Reply | None, after: Reply) -> Seen:
         observe = self._tools[step.tool].observe
         return Seen.UNKNOWABLE if observe is None else seen(observe, step.arguments, before, after)
+
+
+def _asks(tool: str, arguments: dict[str, Any]) -> Turn:
+    call = ToolCall(tool=tool, arguments=arguments)
+    return Turn(said=canonical(call).decode(), calls=[call])
+
+
+def _ends(report: FinalReport) -> Turn:
+    return Turn(said=f"finish: {report}", report=report)

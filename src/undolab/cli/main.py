@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from undolab.cli import models, records, release, report, trials, validate, wire, workflows
+from undolab.cli import models, readme, records, release, report, trials, undo, validate, wire, workflows
 from undolab.model.errors import UndolabError
 
 _DESCRIPTION = """When a tool call's outcome is lost, does the agent's world end up exactly right?
@@ -17,7 +17,7 @@ def parser() -> argparse.ArgumentParser:
         prog="undolab", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for room in (release, workflows, trials, validate, wire, records, models, report):
+    for room in (release, workflows, trials, validate, wire, undo, records, models, report, readme):
         room.add_commands(commands)
     return top
 
@@ -36,4 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 141
+    except OSError as error:
+        where = error.filename2 or error.filename or "a file"
+        print(f"undolab: {where}: {error.strerror}; name another place or mend this one", file=sys.stderr)
+        return 2
     return code

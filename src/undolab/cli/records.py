@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from undolab.cli.common import MODELS, Commands, read_config
 from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
-from undolab.models.audit import audit, drift
+from undolab.models.audit import TOLERANCE, UNLIKELY, audit, drift
 from undolab.models.config import ApiConfig, ModelConfig, find_model, load_all
 from undolab.models.llama import LlamaBackend
 from undolab.models.sources import open_store
@@ -17,6 +18,8 @@ from undolab.models.store import HttpStore, RecordStore
 from undolab.trials.source import store_path
 
 _SEED = 42
+_ENOUGH = 0.5
+"""Share of equal completions below which the records are in doubt: another processor changes some texts, not most."""
 
 
 def add_commands(commands: Commands) -> None:
@@ -33,16 +36,22 @@ def add_commands(commands: Commands) -> None:
         description="Evaluate prompt and recorded tokens under the model and compare what the record says of them.",
     )
     _where(check)
-    check.add_argument("--records", type=int, default=50, metavar="N", help="how many (default: 50)")
+    check.add_argument(
+        "--records", type=_count_or_all, default=50, metavar="N", help="how many, or `all` (default: 50)"
+    )
+    check.add_argument(
+        "--seed", type=int, default=_SEED, metavar="S", help=f"which ones are drawn (default: {_SEED})"
+    )
     check.set_defaults(run=_audit)
 
     live = commands.add_parser(
         "live",
         help="make a small frozen subset of the completions again (needs the model)",
-        description="Run the model on a fixed subset of the recorded requests and count the equal completions.",
+        description="Run the model on a fixed subset of the recorded requests and count the equal completions. "
+        "The exit code is 1 if fewer than half are equal.",
     )
     _where(live)
-    live.add_argument("--records", type=int, default=20, metavar="N", help="how many (default: 20)")
+    live.add_argument("--records", type=_count, default=20, metavar="N", help="how many (default: 20)")
     live.add_argument("--out", type=Path, help="also write the counts here as JSON")
     live.set_defaults(run=_live)
 
@@ -53,6 +62,16 @@ def _where(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--split", default=None, help="dev, validation or test (default: the study's)")
     parser.add_argument("--store", type=Path, help="another .jsonl.zst than the one in data/records")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
+def _count_or_all(text: str) -> int | None:
+    return None if text == "all" else _count(text)
 
 
 def _open(arguments: argparse.Namespace) -> tuple[RecordStore | HttpStore, ModelConfig | ApiConfig]:
@@ -92,13 +111,20 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _audit(arguments: argparse.Namespace) -> int:
     store, model = _open_ours(arguments)
-    report = audit(store, LlamaBackend(model, Path()), arguments.records, _SEED)
+    report = audit(store, LlamaBackend(model, Path()), arguments.records, arguments.seed)
     for finding in report.findings:
         print(f"{store.path}: record {finding.key[:12]} ordinal {finding.ordinal}: {finding.reason}")
     print(
-        f"{report.checked} records re-scored, {report.tokens} tokens, {len(report.findings)} findings, "
-        f"largest difference of a log-probability {report.worst:.5f}"
+        f"{report.checked} of {report.of} records re-scored (seed {arguments.seed}), {report.tokens} tokens, "
+        f"{len(report.findings)} findings"
     )
+    if report.checked > len(report.findings):
+        print(
+            f"Among those without: largest difference of a log-probability {report.worst:.5f} (limit {TOLERANCE}), "
+            f"most unlikely answer 10^{report.evidence / math.log(10):.1f} (limit 10^{math.log10(UNLIKELY):.0f})"
+        )
+    if report.checked < report.of:
+        print(f"{report.of - report.checked} records were not looked at; --records all looks at every one")
     return 1 if report.findings or not report.checked else 0
 
 
@@ -107,7 +133,11 @@ def _live(arguments: argparse.Namespace) -> int:
     report = drift(store, LlamaBackend(model, Path()), arguments.records, _SEED)
     for finding in report.differing:
         print(f"record {finding.key[:12]} ordinal {finding.ordinal}: {finding.reason}")
-    print(f"{report.equal} of {report.checked} completions made again equal their records, token for token")
+    rate = report.equal / report.checked if report.checked else 0.0
+    print(
+        f"{report.equal} of {report.checked} completions made again equal their records, token for token "
+        f"({rate:.0%}; fewer than {_ENOUGH:.0%} fail)"
+    )
     if arguments.out:
         arguments.out.write_bytes(canonical({"checked": report.checked, "equal": report.equal}) + b"\n")
-    return 0
+    return 1 if rate < _ENOUGH else 0

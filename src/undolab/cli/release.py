@@ -45,6 +45,9 @@ def add_commands(commands: Commands) -> None:
     ship = commands.add_parser(
         "release", help="maintainers: copy build/ to the released places, rewrite the manifest"
     )
+    ship.add_argument(
+        "--remove", action="store_true", help="remove released files that the build no longer makes"
+    )
     ship.set_defaults(run=_release)
 
 
@@ -96,10 +99,10 @@ def _check(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _release(_: argparse.Namespace) -> int:
+def _release(arguments: argparse.Namespace) -> int:
     if os.environ.get("TEX") == "no":
         raise UndolabError(
             "TEX=no is set, so there is no PDF; unset it and build everything before releasing"
         )
-    print(release(_ROOT, BUILD).text())
+    print(release(_ROOT, BUILD, remove=arguments.remove).text())
     return 0

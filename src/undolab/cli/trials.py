@@ -28,7 +28,7 @@ from undolab.models.backend import Backend
 from undolab.models.config import ApiConfig, ModelConfig, load_all
 from undolab.models.sources import open_store, replay
 from undolab.recovery.privileges import privileges_page
-from undolab.release.freeze import require_plan
+from undolab.release.freeze import require_frozen
 from undolab.trials.arm import ArmRun, MakeAgent, Task, prepare
 from undolab.trials.conformance import (
     applicability_csv,
@@ -38,9 +38,10 @@ from undolab.trials.conformance import (
     compare,
     corpus,
     pairs_csv,
+    prompts_csv,
 )
 from undolab.trials.expected import read_rules
-from undolab.trials.forensic import reconstruct_shard
+from undolab.trials.forensic import head_problems, reconstruct_shard
 from undolab.trials.live import record
 from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
@@ -71,7 +72,7 @@ def add_commands(commands: Commands) -> None:
         "--agent",
         metavar="AGENT",
         help=f"instead of the models: FILE.py:FUNCTION, http://HOST:PORT/, or scripted:POLICY ({_POLICIES}); scripted alone "
-        "runs the full matrix of boundaries and methods",
+        "runs the full matrix of boundaries and methods, verdicts only",
     )
     run.add_argument(
         "--test", action="store_true", help="let --agent run on the held-out TEST split; the results say so"
@@ -84,7 +85,7 @@ def add_commands(commands: Commands) -> None:
         help=f"seconds that --agent has for an answer (default: {SECONDS:g})",
     )
     run.add_argument(
-        "--out", type=Path, help="folder for the results (default: build, or build/own/NAME with --agent)"
+        "--out", type=Path, help="folder for the results (default: build; with --agent build/scripted/POLICY or build/own/NAME)"
     )
     run.add_argument(
         "--live", action="store_true", help="ask the model for what is not recorded, and record it"
@@ -128,6 +129,7 @@ def add_commands(commands: Commands) -> None:
     again.add_argument(
         "--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree"
     )
+    again.add_argument("--heads", type=Path, help="index of chain heads that the logs must agree with")
     again.set_defaults(run=_reconstruct)
 
 
@@ -148,11 +150,16 @@ def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.agent and arguments.agent.split(":")[0] != "scripted":
         return _run_own(arguments)
-    arguments.out = arguments.out or BUILD
     if arguments.agent == "scripted":
-        arguments.out = arguments.out / "conformance" / "verdicts.jsonl"
+        if arguments.workflow or arguments.split:
+            raise UndolabError(
+                "the full matrix is of all workflows; name a policy to run some, such as scripted:gold"
+            )
+        arguments.out = (arguments.out or BUILD) / "conformance" / "verdicts.jsonl"
         return _conformance(arguments)
     config = read_config()
+    policy = (arguments.agent or "").removeprefix("scripted:")
+    out = arguments.out or (BUILD / "scripted" / policy if policy else BUILD)
     if arguments.agent:
         models = [f"scripted:{arguments.agent.removeprefix('scripted:')}"]
         if models[0].removeprefix("scripted:") not in _POLICIES.split(", "):
@@ -163,9 +170,9 @@ def _run(arguments: argparse.Namespace) -> int:
         print(missing(tasks, config.study, load_all(MODELS)).text())
         return 0
     if arguments.live:
-        split = tasks[0].workflow.split
+        split = _one_split(tasks)
         if split is Split.TEST:
-            require_plan(Path(), split)
+            require_frozen(Path(), split)
         worker, tasks = _share(arguments.worker, tasks)
         fresh = record(tasks, config.study, load_all(MODELS), split, Path(), worker)
         print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
@@ -173,7 +180,7 @@ def _run(arguments: argparse.Namespace) -> int:
     models_by_name = {} if arguments.agent else load_all(MODELS)
     for task in tasks:
         backends = {} if arguments.agent else _replay(models_by_name, task.workflow.split)
-        _write(task, config, make_agents(models_by_name, backends), arguments.out)
+        _write(task, config, make_agents(models_by_name, backends), out)
     return 0
 
 
@@ -200,6 +207,15 @@ def _write(task: Task, config: Config, make: MakeAgent, out: Path) -> None:
     arms = arms_per_trial(study) * len(study.models) * len(study.frameworks) * len(study.seeds)
     count = write_workflow(out, name, _shown(name, run_workflow(task, study, make), arms))
     print(f"{name}: {count} arms")
+
+
+def _one_split(tasks: list[Task]) -> Split:
+    splits = {task.workflow.split for task in tasks}
+    if len(splits) != 1:
+        raise UndolabError(
+            "the workflows are of several splits, and each split has records of its own; record one at a time"
+        )
+    return splits.pop()
 
 
 def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
@@ -250,6 +266,10 @@ def _conformance(arguments: argparse.Namespace) -> int:
     cells = compare(verdicts, workflows, tools, read_rules())
     write_bytes(arguments.out.parent / "cells.csv", cells_csv(cells))
     write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
+    write_bytes(
+        arguments.out.parent / "prompts.csv",
+        prompts_csv(_tasks(workflows, read_config()), _ours()),
+    )
     write_bytes(arguments.out.parent / "baselines.csv", baselines_csv(verdicts, workflows, tools))
     write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))
     write_bytes(arguments.out.parent / "classes.csv", classes_csv(workflows, tools))
@@ -264,7 +284,14 @@ def _conformance(arguments: argparse.Namespace) -> int:
     print(
         f"{len(verdicts)} verdicts of scripted agents; {len(cells) - len(wrong)}/{len(cells)} gold arms as expected"
     )
-    return 1 if wrong else 0
+    unequal = [pair.arm for pair in pairs if not pair.equal]
+    for arm in unequal:
+        print(f"{arm}: is not its control but for what the method declares")
+    return 1 if wrong or unequal else 0
+
+
+def _ours() -> dict[str, ModelConfig]:
+    return {name: model for name, model in load_all(MODELS).items() if isinstance(model, ModelConfig)}
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
@@ -297,6 +324,8 @@ def _reconstruct(arguments: argparse.Namespace) -> int:
             else (None, None)
         )
         verdicts, problems = reconstruct_shard(log, workflows, tools, live, ledger)
+        if arguments.heads is not None:
+            problems += head_problems(log, arguments.heads)
         for problem in problems:
             print(problem)
         failed += bool(problems)

@@ -20,26 +20,38 @@ def add_commands(commands: Commands) -> None:
 
     index = commands.add_parser("heads", help="write the sorted index of the chains' heads")
     index.add_argument("log", nargs="+", type=Path, help="shards")
-    index.add_argument("--out", type=Path, required=True)
+    index.add_argument("--out", type=Path, required=True, help="the file to write")
     index.set_defaults(run=_heads)
 
 
 def _heads(arguments: argparse.Namespace) -> int:
+    for log in arguments.log:
+        _require(log)
     write_heads(arguments.out, heads(arm for log in arguments.log for arm in read_arms(log)))
     return 0
 
 
+def _require(log: Path) -> None:
+    if not log.is_file():
+        raise UndolabError(f"{log} is not a file; name a wire log such as results/wire/RB-DB-005.jsonl.zst")
+
+
 def _show(arguments: argparse.Namespace) -> int:
-    if not arguments.log.is_file():
-        raise UndolabError(f"{arguments.log} is not a file; name a wire log such as results/wire/RB-DB-005.jsonl.zst")
+    _require(arguments.log)
     arms = dict(read_arms(arguments.log))
     if arguments.arm is None:
         for name in arms:
             print(name)
         return 0
     found = [name for name in arms if arguments.arm in name]
+    if not found:
+        raise UndolabError(
+            f"no arm of {arguments.log} has {arguments.arm!r} in its name; `undolab wire LOG` lists them"
+        )
     if len(found) != 1:
-        raise UndolabError(f"{len(found)} arms of {arguments.log} have {arguments.arm!r} in their name; give more of it")
+        raise UndolabError(
+            f"{len(found)} arms of {arguments.log} have {arguments.arm!r} in their name; give more of it"
+        )
     for line in arms[found[0]]:
         text = _text(line)
         if text:
@@ -58,7 +70,9 @@ def _text(line: WireLine) -> str:
             return f"{line.attempt:<8} {line.phase:<7} {_what(line)}"
         case WorldEvent():
             changed = ", ".join(effect.entity for effect in line.effects)
-            return f"{line.attempt:<8} {line.cause:<7} {line.tool_name}" + (f"  committed {changed}" if changed else "")
+            return f"{line.attempt:<8} {line.cause:<7} {line.tool_name}" + (
+                f"  committed {changed}" if changed else ""
+            )
         case FaultEvent():
             return f"{line.attempt:<8} fault   {line.stage}"
         case ReportEvent():
@@ -69,7 +83,8 @@ def _text(line: WireLine) -> str:
 
 def _what(line: WireEffectEvent) -> str:
     changed = ", ".join(
-        f"{effect.entity} {effect.before or 'nothing'} -> {effect.after or 'nothing'}" for effect in line.effects
+        f"{effect.entity} {effect.before or 'nothing'} -> {effect.after or 'nothing'}"
+        for effect in line.effects
     )
     heard = "" if line.acknowledged_to_agent else "nobody heard: "
     replay = f" (stored answer of {line.replay_of})" if line.replay_of else ""

@@ -29,6 +29,9 @@ def add_commands(commands: Commands) -> None:
     check = actions.add_parser("lint", help="check that each is solvable and that nothing leaks to the agent")
     check.set_defaults(run=_lint)
 
+    linting = commands.add_parser("lint-workflows", help="the same as `workflows lint`")
+    linting.set_defaults(run=_lint)
+
     schemas = commands.add_parser("schemas", help="maintainers: write the JSON Schemas of every file format")
     schemas.add_argument("--out", type=Path, default=SCHEMAS)
     schemas.set_defaults(run=_schemas)

@@ -21,6 +21,13 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     examples: str
     """Worked-example variant; `plain` holds no failure."""
 
+    def __post_init__(self) -> None:
+        """Refuse a level that is there twice: it would count its trials twice."""
+        for name in ("models", "frameworks", "boundaries", "methods", "seeds"):
+            levels = getattr(self, name)
+            if len(set(levels)) != len(levels):
+                raise ValueError(f"`{name}` has an entry twice")
+
 
 class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One Holm family: contrasts of methods on one metric at one boundary."""

@@ -39,6 +39,12 @@ def decompress(data: bytes) -> bytes:
     """Return the content of a zstd frame made by `compress`.
 
     Raises:
-        zstandard.ZstdError: the frame is cut or its checksum is wrong.
+        zstandard.ZstdError: the frame is cut, its checksum is wrong, or something follows it.
     """
-    return zstandard.ZstdDecompressor().decompress(data)
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    content = frame.decompress(data)
+    if not frame.eof:
+        raise zstandard.ZstdError("the frame is cut")
+    if frame.unused_data:
+        raise zstandard.ZstdError("something follows the frame")
+    return content

@@ -144,7 +144,10 @@ def load_config(path: Path) -> Config:
     """
     data = read_yaml(path)
     _refuse([f"{path} {at}: {text}" for at, text in problems(_CONFIG_SCHEMA, data)])
-    return msgspec.convert(data, Config)
+    try:
+        return msgspec.convert(data, Config)
+    except msgspec.ValidationError as error:
+        raise UndolabError(f"{path}: {error}; mend that key") from error
 
 
 def load_workflow(path: Path) -> Workflow:

@@ -29,7 +29,10 @@ class UnknownKeywordError(ValueError):
 
 def pointer(parent: str, key: str | int) -> str:
     """Return the JSON pointer (RFC 6901) of a member of `parent`."""
-    return f"{parent}/{str(key).replace('~', '~0').replace('/', '~1')}"
+    name = str(key)
+    if "~" in name or "/" in name:
+        name = name.replace("~", "~0").replace("/", "~1")
+    return f"{parent}/{name}"
 
 
 def problems(
@@ -56,7 +59,7 @@ def problems(
     found = [] if _LIMITS.isdisjoint(schema) else _own(schema, value, at)
     if isinstance(value, dict):
         found += _members(schema, value, at, defs)
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, (list, tuple)):
         prefix = schema.get("prefixItems", [])
         for index, item in enumerate(value):
             rest = schema.get("items", {})

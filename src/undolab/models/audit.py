@@ -1,15 +1,22 @@
 """Checks that records came from the model they name: re-read their tokens, and make some of them again."""
 
 import hashlib
+import math
 from collections.abc import Iterable
 
 import msgspec
 
-from undolab.model.record import Record
-from undolab.models.backend import Backend, Scorer
+from undolab.model.record import Completion, Record
+from undolab.models.backend import Backend, Scored, Scorer
 
 TOLERANCE = 0.15
 """Largest allowed difference of a log-probability. See docs/reference/records.md for how it was measured."""
+
+UNLIKELY = 1e8
+"""A record fails if temperature 1 gives its tokens more than so many times sooner than its own temperature.
+
+An honest record does with a probability of less than 1 / UNLIKELY; docs/reference/records.md derives it.
+"""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,10 +31,14 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     """What an audit found."""
 
     checked: int
+    of: int
+    """How many records there are."""
     tokens: int
     findings: list[Finding]
     worst: float
     """Largest difference of a log-probability among the records without a finding."""
+    evidence: float
+    """Largest evidence (see `Scored`) among the records without a finding; log(UNLIKELY) is the limit."""
 
 
 class DriftReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,22 +58,34 @@ def sample(records: Iterable[Record], n: int, seed: int) -> list[Record]:
     return sorted(records, key=rank)[:n]
 
 
-def audit(records: Iterable[Record], scorer: Scorer, n: int, seed: int) -> AuditReport:
-    """Re-score `n` records by teacher forcing: evaluate prompt and recorded tokens, and compare what the record says.
+def audit(records: Iterable[Record], scorer: Scorer, n: int | None, seed: int) -> AuditReport:
+    """Re-score `n` records (None: all) by teacher forcing: read the recorded tokens, and compare what the record says.
 
-    A record fails where its prompt has another number of tokens, its text is not its tokens', its end is not the one
-    it names, or a log-probability differs by more than `TOLERANCE`.
+    A record fails where its prompt has another number of tokens, the grammar does not allow a token, its text or its
+    end is not that of its tokens, a log-probability differs by more than `TOLERANCE`, or its tokens are ones that the
+    request's temperature would not give (`UNLIKELY`).
     """
-    chosen = sample(records, n, seed)
-    findings, worst, tokens = [], 0.0, 0
-    for record in chosen:
-        reason, gap = _check(record, scorer)
-        tokens += len(record.completion.tokens)
+    every = list(records)
+    chosen = sample(every, len(every) if n is None else n, seed)
+    findings, tokens = [], 0
+    worst, evidence = 0.0, -math.inf
+    # Prompts with the same start stand together, so that the engine evaluates that start once.
+    for record in sorted(chosen, key=lambda record: record.request.prompt):
+        scored = scorer.score(record.request, record.completion.tokens)
+        reason, gap = _check(record.completion, scored)
+        tokens += scored.read
         if reason:
             findings.append(Finding(key=record.key, ordinal=record.ordinal, reason=reason))
         else:
-            worst = max(worst, gap)
-    return AuditReport(checked=len(chosen), tokens=tokens, findings=findings, worst=worst)
+            worst, evidence = max(worst, gap), max(evidence, scored.evidence)
+    return AuditReport(
+        checked=len(chosen),
+        of=len(every),
+        tokens=tokens,
+        findings=findings,
+        worst=worst,
+        evidence=evidence,
+    )
 
 
 def drift(records: Iterable[Record], backend: Backend, n: int, seed: int) -> DriftReport:
@@ -84,25 +107,26 @@ def drift(records: Iterable[Record], backend: Backend, n: int, seed: int) -> Dri
     return DriftReport(checked=len(chosen), equal=len(chosen) - len(differing), differing=differing)
 
 
-def _check(record: Record, scorer: Scorer) -> tuple[str, float]:
-    said = record.completion
-    if said.finish_reason == "error":
-        return ("", 0.0) if not (said.text or said.tokens) else ("an error with an answer", 0.0)
-    if not said.tokens or len(said.tokens) != len(said.logprobs):
+def _check(said: Completion, scored: Scored) -> tuple[str, float]:
+    count = len(said.tokens)
+    if len(said.logprobs) != count:
         return "not one log-probability a token", 0.0
-    scored = scorer.score(record.request.prompt, said.tokens)
     if scored.prompt_tokens != said.prompt_tokens:
         return f"the prompt has {scored.prompt_tokens} tokens, the record says {said.prompt_tokens}", 0.0
-    cuts = [scored.text.find(stop) for stop in record.request.stop if stop in scored.text]
-    if scored.text[: min(cuts, default=None)] != said.text:
+    if scored.refused:
+        return f"the grammar does not allow token {scored.read + 1}", 0.0
+    if scored.read < count:
+        return f"the answer ends after {scored.read} of its {count} tokens", 0.0
+    if scored.text != said.text:
         return "the text is not that of the tokens", 0.0
-    stopped = bool(cuts) or scored.ended
-    full = len(said.tokens) >= record.request.sampling.max_tokens
-    if (said.finish_reason == "stop") != stopped or (said.finish_reason == "length" and not full):
+    if scored.finish_reason != said.finish_reason:
         return f"finish reason {said.finish_reason} does not fit the tokens", 0.0
     gaps = [abs(a - b) for a, b in zip(scored.logprobs, said.logprobs, strict=True)]
-    worst = max(gaps)
+    worst = max(gaps, default=0.0)
     if not all(gap <= TOLERANCE for gap in gaps):
         at = gaps.index(worst) + 1
         return f"log-probability of token {at} differs by {worst:.3f}, more than {TOLERANCE}", worst
+    if scored.evidence > math.log(UNLIKELY):
+        times = scored.evidence / math.log(10)
+        return f"temperature 1 gives these tokens 10^{times:.1f} times sooner than the request's", worst
     return "", worst

@@ -35,21 +35,36 @@ class LiveBackend(Backend, Protocol):
 
 
 class Scored(Protocol):
-    """What a scorer says of recorded tokens."""
+    """What a scorer says of recorded tokens, read one by one up to the end of the answer."""
 
     @property
     def text(self) -> str:
-        """The tokens as text, with any stop string at the end still in it."""
+        """The tokens read as text, without the stop string."""
         ...
 
     @property
-    def ended(self) -> bool:
-        """True if the last token ends generation by itself."""
+    def finish_reason(self) -> str:
+        """`stop`, `length`, `error` (the prompt leaves no room), or empty: the tokens do not end the answer."""
+        ...
+
+    @property
+    def read(self) -> int:
+        """How many tokens were read: fewer than recorded where the answer ends sooner or a token is refused."""
+        ...
+
+    @property
+    def refused(self) -> bool:
+        """True if the token after those read is one that the request's grammar does not allow."""
         ...
 
     @property
     def logprobs(self) -> list[float]:
-        """Natural log-probability of each token, given the prompt and the tokens before it."""
+        """Natural log-probability of each token read, given the prompt and the tokens before it."""
+        ...
+
+    @property
+    def evidence(self) -> float:
+        """At most the logarithm of how many times sooner temperature 1 gives these tokens than the request's."""
         ...
 
     @property
@@ -61,8 +76,8 @@ class Scored(Protocol):
 class Scorer(Protocol):
     """Something that can read tokens under the model instead of sampling them."""
 
-    def score(self, prompt: str, tokens: list[int]) -> Scored:
-        """Return the log-probabilities of `tokens` after `prompt`."""
+    def score(self, request: CompletionRequest, tokens: list[int]) -> Scored:
+        """Read `tokens` as the answer to `request`."""
         ...
 
 

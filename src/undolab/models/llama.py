@@ -18,6 +18,7 @@ from undolab.model.errors import UndolabError
 from undolab.model.record import Completion, CompletionRequest, Sampling, StoreHeader
 from undolab.models.config import EngineConfig, ModelConfig, find_model_file
 from undolab.models.gguf import tensor_types
+from undolab.models.sampler import Sampler
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,14 +29,19 @@ if TYPE_CHECKING:
 _MISSING = (
     "llama-cpp-python is not installed here; `make live` installs it (replaying records does not need it)."
 )
+_LOW = -1.0
+"""Tokens of a lower log-probability are weighed among those that the grammar allows, which costs a whole mask."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens read under the model."""
+    """Recorded tokens read under the model. See `undolab.models.backend.Scored`."""
 
     text: str
-    ended: bool
+    finish_reason: str
+    read: int
+    refused: bool
     logprobs: list[float]
+    evidence: float
     prompt_tokens: int
 
 
@@ -77,56 +83,64 @@ class LlamaBackend:
             )
         engine = self._load()
         prompt = engine.tokenize(request.prompt)
-        if len(prompt) + request.sampling.max_tokens > self._config.engine.context:
+        if not self._has_room(request, prompt):
             return Completion(
                 text="", finish_reason="error", tokens=[], logprobs=[], prompt_tokens=len(prompt)
             )
+        answer = _Answer(engine, request)
         tokens: list[int] = []
         logprobs: list[float] = []
-        said = b""
-        reason = "length"
-        stops = [stop.encode() for stop in request.stop]
         with engine.sampler(request.sampling, request.grammar) as sampler:
             logits = engine.evaluate(prompt)
-            for _ in range(request.sampling.max_tokens):
+            while True:
                 token = sampler.pick(logits)
                 tokens.append(token)
                 logprobs.append(_logprob(logits, token))
-                said += engine.piece(token)
-                cuts = [said.find(stop) for stop in stops if stop in said]
-                if cuts or engine.ends(token):
-                    said = said[: min(cuts, default=None)]
-                    reason = "stop"
+                if answer.add(token):
                     break
-                if len(tokens) < request.sampling.max_tokens:
-                    logits = engine.step(token)
+                logits = engine.step(token)
         return Completion(
-            text=said.decode("utf-8", "replace"),
-            finish_reason=reason,
+            text=answer.text,
+            finish_reason=answer.finish_reason,
             tokens=tokens,
             logprobs=logprobs,
             prompt_tokens=len(prompt),
         )
 
-    def score(self, prompt: str, tokens: list[int]) -> Reading:
-        """Read tokens after a prompt and return how likely the model found each."""
+    def score(self, request: CompletionRequest, tokens: list[int]) -> Reading:
+        """Read an answer token by token as `complete` would have drawn it, up to its end or a token it cannot hold."""
         engine = self._load()
-        ids = engine.tokenize(prompt)
-        logprobs = []
-        logits = engine.evaluate(ids)
-        for place, token in enumerate(tokens, 1):
-            if not 0 <= token < engine.words:
-                raise UndolabError(
-                    f"token {token} is not a word of {self._config.name}; the record was changed."
-                )
-            logprobs.append(_logprob(logits, token))
-            if place < len(tokens):
-                logits = engine.step(token)
+        prompt = engine.tokenize(request.prompt)
+        answer = _Answer(engine, request)
+        logprobs: list[float] = []
+        evidence = 0.0
+        refused = False
+        if not self._has_room(request, prompt):
+            answer.finish_reason, tokens = "error", []
+        with engine.sampler(request.sampling, request.grammar) as sampler:
+            logits = engine.evaluate(prompt) if tokens else None
+            for token in tokens:
+                if logits is None:
+                    logits = engine.step(answer.last)
+                refused = not (0 <= token < engine.words and sampler.allows(token))
+                if refused:
+                    break
+                logprobs.append(_logprob(logits, token))
+                # The sampler gave this token at most with probability 1, so the logarithm is a lower bound.
+                weigh = logprobs[-1] < _LOW or request.sampling.repeat_penalty != 1.0
+                evidence += sampler.evidence(logits, token) if weigh else logprobs[-1]
+                sampler.accept(token)
+                logits = None
+                if answer.add(token):
+                    break
         return Reading(
-            text=b"".join(engine.piece(token) for token in tokens).decode("utf-8", "replace"),
-            ended=engine.ends(tokens[-1]),
+            text=answer.text,
+            finish_reason=answer.finish_reason,
+            read=len(logprobs),
+            refused=refused,
             logprobs=logprobs,
-            prompt_tokens=len(ids),
+            evidence=evidence,
+            prompt_tokens=len(prompt),
         )
 
     def close(self) -> None:
@@ -134,6 +148,9 @@ class LlamaBackend:
         if self._engine is not None:
             self._engine.close()
             self._engine = None
+
+    def _has_room(self, request: CompletionRequest, prompt: list[int]) -> bool:
+        return len(prompt) + request.sampling.max_tokens <= self._config.engine.context
 
     def _load(self) -> "_Engine":
         if self._engine is None:
@@ -226,9 +243,9 @@ class _Engine:
         return self._logits()
 
     @contextlib.contextmanager
-    def sampler(self, sampling: Sampling, grammar: str) -> Iterator["_Sampler"]:
+    def sampler(self, sampling: Sampling, grammar: str) -> Iterator[Sampler]:
         """Yield a sampler for one answer."""
-        made = _Sampler(self._c, self._vocab, self.words, sampling, grammar)
+        made = Sampler(self._c, self._vocab, self.words, sampling, grammar)
         try:
             yield made
         finally:
@@ -267,88 +284,34 @@ class _Engine:
         return np.ctypeslib.as_array(pointer, (self.words,))
 
 
-class _Sampler:
-    """llama.cpp's own chain.
+class _Answer:
+    """What was said so far, and why it ended."""
 
-    A token is drawn first and the grammar asked about that one alone; only where it says no is the whole vocabulary
-    masked and drawn from again. Both ways give the same distribution, this one sooner.
-    """
+    def __init__(self, engine: _Engine, request: CompletionRequest) -> None:
+        self._engine = engine
+        self._stops = [stop.encode() for stop in request.stop]
+        self._left = request.sampling.max_tokens
+        self._said = b""
+        self.last = -1
+        self.finish_reason = ""
 
-    def __init__(self, c: Any, vocab: Any, words: int, sampling: Sampling, grammar: str) -> None:
-        import numpy as np
+    @property
+    def text(self) -> str:
+        """The answer without the stop string."""
+        return self._said.decode("utf-8", "replace")
 
-        self._c = c
-        self._accepts = sampling.repeat_penalty != 1.0
-        self._grammar = None
-        if grammar:
-            self._grammar = c.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
-            if not self._grammar:
-                raise UndolabError(
-                    "llama.cpp refuses the grammar made from the tools; simplify their schemas."
-                )
-        self._chain = c.llama_sampler_chain_init(c.llama_sampler_chain_default_params())
-        for link in self._links(sampling):
-            c.llama_sampler_chain_add(self._chain, link)
-        kind = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
-        self._rows = np.zeros(words, dtype=kind)
-        self._ids = np.arange(words, dtype=np.int32)
-
-    def pick(self, logits: "Logits") -> int:
-        """Draw the next token."""
-        token = self._draw(logits, masked=False)
-        if self._grammar and not self._allows(token):
-            token = self._draw(logits, masked=True)
-        if self._grammar:
-            self._c.llama_sampler_accept(self._grammar, token)
-        if self._accepts:
-            self._c.llama_sampler_accept(self._chain, token)
-        return token
-
-    def free(self) -> None:
-        """Free the chain and the grammar."""
-        self._c.llama_sampler_free(self._chain)
-        if self._grammar:
-            self._c.llama_sampler_free(self._grammar)
-
-    def _links(self, sampling: Sampling) -> Iterator[Any]:
-        c = self._c
-        if self._accepts:
-            yield c.llama_sampler_init_penalties(64, sampling.repeat_penalty, 0.0, 0.0)
-        if sampling.top_k > 0:
-            yield c.llama_sampler_init_top_k(sampling.top_k)
-        if sampling.top_p < 1.0:
-            yield c.llama_sampler_init_top_p(sampling.top_p, 1)
-        if sampling.min_p > 0.0:
-            yield c.llama_sampler_init_min_p(sampling.min_p, 1)
-        if sampling.temperature <= 0.0:
-            yield c.llama_sampler_init_greedy()
-        else:
-            yield c.llama_sampler_init_temp(sampling.temperature)
-            yield c.llama_sampler_init_dist(sampling.seed)
-
-    def _draw(self, logits: "Logits", *, masked: bool) -> int:
-        rows = self._rows
-        rows["id"] = self._ids
-        rows["logit"] = logits
-        rows["p"] = 0.0
-        array = self._array(rows)
-        if masked:
-            self._c.llama_sampler_apply(self._grammar, ctypes.byref(array))
-        self._c.llama_sampler_apply(self._chain, ctypes.byref(array))
-        return int(array.data[array.selected].id)
-
-    def _allows(self, token: int) -> bool:
-        import numpy as np
-
-        row = np.zeros(1, dtype=self._rows.dtype)
-        row["id"] = token
-        row["logit"] = 1.0
-        self._c.llama_sampler_apply(self._grammar, ctypes.byref(self._array(row)))
-        return bool(np.isfinite(row["logit"][0]))
-
-    def _array(self, rows: Any) -> Any:
-        data = rows.ctypes.data_as(self._c.llama_token_data_p)
-        return self._c.llama_token_data_array(data=data, size=len(rows), selected=-1, sorted=False)
+    def add(self, token: int) -> bool:
+        """Take one more token and return True if the answer is over."""
+        self.last = token
+        self._said += self._engine.piece(token)
+        self._left -= 1
+        cuts = [self._said.find(stop) for stop in self._stops if stop in self._said]
+        if cuts or self._engine.ends(token):
+            self._said = self._said[: min(cuts, default=None)]
+            self.finish_reason = "stop"
+        elif self._left <= 0:
+            self.finish_reason = "length"
+        return bool(self.finish_reason)
 
 
 def _quiet(level: int, text: bytes, data: int) -> None:

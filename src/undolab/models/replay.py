@@ -13,6 +13,8 @@ from undolab.models.backend import LiveBackend, request_key
 from undolab.models.openai_http import as_completion
 from undolab.models.store import HttpStore, RecordStore
 
+_HOW = "record it with `undolab trials run --live`."
+
 
 class MissingRecordError(UndolabError):
     """A request has no record."""
@@ -108,7 +110,7 @@ def _explain(
     where = f"{store.path}: no record for request {key[:12]}, ordinal {ordinal}"
     same_key = [record.ordinal for record in store if record.key == key]
     if same_key:
-        return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; record it with `make live`."
+        return f"{where}: /ordinal differs, the store holds {len(same_key)} of this request; {_HOW}"
     wanted = dict(_leaves(msgspec.to_builtins(request)))
     nearest: tuple[tuple[int, int, int], str, str] | None = None
     for record in store:
@@ -119,10 +121,10 @@ def _explain(
         if nearest is None or rank < nearest[0]:
             nearest = (rank, record.key, pointers[0])
     if nearest is None:
-        return f"{where}: the store is empty; record it with `make live`."
+        return f"{where}: the store is empty; {_HOW}"
     (_, common, _), near, pointer = nearest
     at = f" at character {-common + 1}" if pointer == "/prompt" else ""
-    return f"{where}: {pointer} differs{at} from the nearest record {near[:12]}; record it with `make live`."
+    return f"{where}: {pointer} differs{at} from the nearest record {near[:12]}; {_HOW}"
 
 
 def _whole(request: CompletionRequest | ChatRequest) -> str:

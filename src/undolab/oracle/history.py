@@ -1,6 +1,7 @@
 """The lines of one arm sorted by kind, so that each rule of the judge reads only what concerns it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -66,11 +67,16 @@ def history(lines: Sequence[WireLine]) -> History:
             f"the wire log of {start.arm.name()} is cut: it ends after line {report.seq} without a report; "
             "build the log again"
         )
+    kinds: dict[type[WireLine], list[Any]] = {
+        kind: [] for kind in (ArmStart, WireEffectEvent, FaultEvent, TurnEvent, ReportEvent, WorldEvent)
+    }
+    for line in lines:
+        kinds[type(line)].append(line)
     return History(
         start=start,
-        events=[line for line in lines if isinstance(line, WireEffectEvent)],
-        faults=[line for line in lines if isinstance(line, FaultEvent)],
-        turns=[line for line in lines if isinstance(line, TurnEvent)],
+        events=kinds[WireEffectEvent],
+        faults=kinds[FaultEvent],
+        turns=kinds[TurnEvent],
         report=report,
-        world=[line for line in lines if isinstance(line, WorldEvent)],
+        world=kinds[WorldEvent],
     )

@@ -32,6 +32,22 @@ METHODS: Mapping[str, str] = MappingProxyType(
 """Code to what the method does, in the order of the tables."""
 
 
+_ADDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "B2": KeyedRetry.adds,
+        "B2-K": KeyedRetry.adds,
+        "B3": Saga.adds,
+        "B6": VerifyBeforeRetry.adds,
+        "B7": ObserveAndUndo.adds,
+    }
+)
+
+
+def declared(code: str) -> frozenset[str]:
+    """Return what a method declares that it adds to the wire: `key`, `probes`; nothing for the others."""
+    return _ADDS.get(code, frozenset())
+
+
 def make_method(
     code: str,
     port: Port,

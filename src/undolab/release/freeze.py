@@ -11,8 +11,9 @@ from undolab.model.files import write_bytes
 from undolab.release import layout, sources
 from undolab.release.files import byte_order, file_digest, walk, write_if_changed
 
-CONFORMANCE = "build/conformance/verdicts.jsonl"
-"""Every verdict on the conformance corpus. While its digest stays, a change of the code keeps the freeze."""
+CONFORMANCE = ("build/conformance/verdicts.jsonl", "build/conformance/prompts.csv")
+"""Every verdict on the conformance corpus, and the digest of every first prompt with its grammar. While these stay, a change
+of the code keeps the freeze."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -29,7 +30,7 @@ class Freeze(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     composite: str
     """SHA-256 over the lines `<sha256>  <path>` of `entries`."""
     conformance: str
-    """SHA-256 of the conformance verdicts, or empty where there are none."""
+    """SHA-256 over the digests of the conformance files, or empty where one of them is not there."""
     entries: list[Entry]
     """Workflows, tools, prompts, study matrix and research plan, in byte order of the path."""
     sources: list[Entry]
@@ -53,11 +54,13 @@ def compute(root: Path, split: str) -> Freeze:
     package = root / "src/undolab"
     present = [room for room in layout.FROZEN_ROOMS if (package / room / "__init__.py").is_file()]
     code = [Entry(path=f"src/undolab/{room}", sha256=sources.room_digest(package, room)) for room in present]
-    verdicts = root / CONFORMANCE
+    conformance = [root / name for name in CONFORMANCE]
+    there = all(path.is_file() for path in conformance)
+    vouched = hashlib.sha256("".join(map(file_digest, conformance)).encode()).hexdigest() if there else ""
     return Freeze(
         split=split,
         composite=hashlib.sha256("".join(f"{e.sha256}  {e.path}\n" for e in entries).encode()).hexdigest(),
-        conformance=file_digest(verdicts) if verdicts.is_file() else "",
+        conformance=vouched,
         entries=entries,
         sources=code,
     )
@@ -137,19 +140,16 @@ def freeze(root: Path, split: str) -> Freeze:
     return state
 
 
-def require_plan(root: Path, split: str) -> None:
-    """Refuse to record a split unless its freeze holds the research plan as it stands.
+def require_frozen(root: Path, split: str) -> None:
+    """Refuse to record a split unless everything stands as it was frozen, the research plan first of all.
 
     Raises:
-        UndolabError: the split is not frozen, or the plan is another one than the frozen one.
+        UndolabError: the split is not frozen, or something differs from its frozen state.
     """
-    frozen = {entry.path: entry.sha256 for entry in read(root, split).entries}
-    plan = root / layout.RESEARCH_PLAN
-    if not plan.is_file() or frozen.get(layout.RESEARCH_PLAN) != file_digest(plan):
-        message = (
-            f"{layout.RESEARCH_PLAN} is not the one frozen with split {split}; freeze it before recording."
-        )
-        raise UndolabError(message)
+    broken = check(root, split).broken
+    if broken:
+        more = f" ({len(broken) - 1} more)" if len(broken) > 1 else ""
+        raise UndolabError(f"split {split} is not as frozen: {broken[0]}{more} Freeze it before recording.")
 
 
 def _entry_changes(before: list[Entry], after: list[Entry]) -> list[str]:

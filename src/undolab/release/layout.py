@@ -9,7 +9,19 @@ COVERED_PATTERNS = ("Snakefile", "envs/*.lock")
 IGNORED_NAMES = frozenset({"__pycache__"})
 """Folders that running the code leaves behind."""
 
-BUILT_FOLDERS = ("conformance", "figures", "ledger", "pairs", "stats", "tables", "trials", "validity", "verdicts", "wire")
+BUILT_FOLDERS = (
+    "conformance",
+    "figures",
+    "ledger",
+    "pairs",
+    "stats",
+    "tables",
+    "trials",
+    "undo",
+    "validity",
+    "verdicts",
+    "wire",
+)
 """`build/<folder>/…` is released as `results/<folder>/…`."""
 BUILT_FILES = ("demo/index.html", "paper/paper.pdf")
 """`build/<path>` is released as `<path>`."""

@@ -86,7 +86,9 @@ def read(root: Path) -> dict[str, str]:
     """
     path = root / layout.MANIFEST
     if not path.is_file():
-        raise UndolabError(f"{layout.MANIFEST} is missing; restore it from the repository.")
+        raise UndolabError(
+            f"{layout.MANIFEST} is not here; run undolab from the root of the repository, or restore the file."
+        )
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError as error:

@@ -27,11 +27,12 @@ class Released(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join([*lines, f"Released: {total}; {layout.MANIFEST} names {self.named} files."])
 
 
-def release(root: Path, build: Path) -> Released:
-    """Copy the build to the released places, remove what it no longer makes, and rewrite the manifest.
+def release(root: Path, build: Path, *, remove: bool = False) -> Released:
+    """Copy the build to the released places and rewrite the manifest; with `remove`, remove what it no longer makes.
 
     Raises:
-        UndolabError: a part of the build is missing; nothing has been written then.
+        UndolabError: a part of the build is missing, or something released would be removed unasked; nothing has been
+            written then.
     """
     built = built_files(build)
     missing = [name for name in layout.BUILT_FILES if name not in built]
@@ -40,14 +41,20 @@ def release(root: Path, build: Path) -> Released:
     ]
     if missing:
         raise UndolabError(f"{build.name}/ lacks {', '.join(missing)}; build everything before releasing.")
+    kept = {layout.released_path(source) for source in built}
+    folders = [f"results/{folder}" for folder in layout.BUILT_FOLDERS]
+    removed = sorted(name for folder in folders for name, _ in walk(root, folder) if name not in kept)
+    if removed and not remove:
+        more = f" and {len(removed) - 3} more" if len(removed) > 3 else ""
+        raise UndolabError(
+            f"the build does not make {', '.join(removed[:3])}{more}, which is released; build everything, or remove it "
+            "with `undolab release --remove`."
+        )
     written = [
         name
         for source in built
         if write_if_changed(root / (name := layout.released_path(source)), (build / source).read_bytes())
     ]
-    kept = {layout.released_path(source) for source in built}
-    folders = [f"results/{folder}" for folder in layout.BUILT_FOLDERS]
-    removed = sorted(name for folder in folders for name, _ in walk(root, folder) if name not in kept)
     for name in removed:
         (root / name).unlink()
     return Released(written=written, removed=removed, named=manifest.write(root))

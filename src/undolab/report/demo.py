@@ -20,10 +20,10 @@ from undolab.model.wire import ArmId, ArmStart, WireLine
 from undolab.model.workflow import Workflow
 from undolab.report import demo_words
 from undolab.report.demo_steps import arm_view, effect_groups
-from undolab.stats.rows import CellRow, Estimate, MetricsFile, read_metrics
+from undolab.stats.rows import CellRow, Estimate, MetricsFile, Study, read_metrics
 from undolab.wire import read_arms
 
-BUDGET = 1_500_000
+BUDGET = 2_000_000
 """Bytes of embedded runs. The first seed is always complete; further seeds are added whole while they fit."""
 
 
@@ -136,8 +136,10 @@ def render(data: Mapping[str, Any], metrics: MetricsFile, template_dir: Path) ->
                 script_hash=_hash(script),
                 tables=_tables(metrics),
                 headline=_headline(metrics),
+                legend=_legend(metrics.study),
                 study=metrics.study,
                 pairs=len(data["pairs"]),
+                seeds=sorted({pair["seed"] for pair in data["pairs"]}),
             )
             .rstrip()
             + "\n"
@@ -237,32 +239,46 @@ def _start(pairs: list[dict[str, Any]], arms: Mapping[str, Any], workflows: Mapp
 
 
 def _tables(metrics: MetricsFile) -> list[dict[str, Any]]:
-    """Return one headline table for each model and framework: a row a method, a group of columns a boundary."""
+    """Return the numbers of each model and framework: a table a boundary, with a row a method."""
     study = metrics.study
     tables = []
     for model in study.models:
         for framework in study.frameworks:
-            cells = [
-                [metrics.cell(model, framework, boundary, method) for boundary in study.boundaries]
-                for method in study.methods
-            ]
+            any_cell = metrics.cell(model, framework, study.boundaries[0], study.methods[0])
             tables.append(
                 {
                     "agent": f"{model} · {framework}",
-                    "runs": cells[0][0].N,
-                    "controls": cells[0][0].D,
-                    "boundaries": [demo_words.BOUNDARIES.get(name, (name, "")) for name in study.boundaries],
-                    "rows": [
+                    "runs": any_cell.N,
+                    "controls": any_cell.D,
+                    "boundaries": [
                         {
-                            "code": method,
-                            "words": demo_words.METHODS.get(method, (method, "")),
-                            "cells": list(map(_cell, row)),
+                            "words": demo_words.BOUNDARIES.get(boundary, (boundary, "")),
+                            "rows": [
+                                {"words": demo_words.METHODS.get(method, (method, ""))}
+                                | _cell(metrics.cell(model, framework, boundary, method))
+                                for method in study.methods
+                            ],
                         }
-                        for method, row in zip(study.methods, cells, strict=True)
+                        for boundary in study.boundaries
                     ],
                 }
             )
     return tables
+
+
+def _legend(study: Study) -> list[tuple[str, str]]:
+    """Return the short names of the study that need a word, each with that word."""
+    known = [
+        *((name, demo_words.FRAMEWORKS.get(name)) for name in study.frameworks),
+        (study.prompt, demo_words.PROMPTS.get(study.prompt)),
+        (study.examples, demo_words.EXAMPLES.get(study.examples)),
+    ]
+    lost = [
+        (name, f"“{demo_words.BOUNDARIES[name][0].lower()}” in the files of the study")
+        for name in study.boundaries
+        if name in demo_words.BOUNDARIES
+    ]
+    return [(name, text) for name, text in known if text is not None] + lost
 
 
 def _headline(metrics: MetricsFile) -> int:
@@ -278,10 +294,10 @@ def _cell(row: CellRow) -> dict[str, Any]:
 
 def _share(estimate: Estimate) -> dict[str, Any]:
     """Return a share as whole percents, `text` for people and `low`, `high` for the bar; undefined is `none`."""
+    counts = {"num": estimate.num, "den": estimate.den}
     if estimate.value is None:
-        return {"text": "none", "count": f"{estimate.num} of {estimate.den}", "value": 0, "low": 0, "high": 0}
+        return counts | {"text": "none", "value": 0, "low": 0, "high": 0}
     low = estimate.value if estimate.lo is None else estimate.lo
     high = estimate.value if estimate.hi is None else estimate.hi
     value, low, high = (round(100 * number) for number in (estimate.value, low, high))
-    count = f"{estimate.num} of {estimate.den}"
-    return {"text": f"{value} %", "count": count, "value": value, "low": low, "high": high}
+    return counts | {"text": f"{value}\u00a0%", "value": value, "low": low, "high": high}

@@ -10,9 +10,9 @@ from undolab.model.workflow import Workflow
 
 METHODS = {
     "none": ("No method", "The agent sees the error and decides alone."),
-    "B0": ("Naive retry", "Sends the same request again."),
-    "B2": ("Idempotency key", "Retries with a key, where the service honours one."),
-    "B6": ("Verify first", "Reads the state back before it retries."),
+    "B0": ("Naive retry (B0)", "Sends the same request again."),
+    "B2": ("Idempotency key (B2)", "Retries with a key, where the service honours one."),
+    "B6": ("Verify before retry (B6)", "Reads the state back before it retries."),
 }
 """Method code to its name and what it does; other codes stand for themselves."""
 
@@ -21,6 +21,16 @@ BOUNDARIES = {
     "POST_MUTATION_PRE_ACK": ("Answer lost", "The call took effect, then its answer was lost."),
 }
 """Boundary to its short name and what happened there."""
+
+FRAMEWORKS = {
+    "F1": "the direct loop: the text of the model is read as calls, with no agent framework in between"
+}
+PROMPTS = {
+    "runbook": "the prompt writes out the calls of the task, with their arguments",
+    "objective": "the prompt gives the objective alone",
+}
+EXAMPLES = {"plain": "the worked examples before the task show no failure"}
+"""Names in the study to what they mean, for the legend; a name that is not here is left out of it."""
 
 _HEADLINES = {
     FailureClass.NONE: "Exactly right",
@@ -61,15 +71,14 @@ def story(verdict: Verdict, counts: Sequence[Mapping[str, Any]]) -> str:
     """
     for item in counts:
         if item["count"] > item["max"]:
-            wanted = times(item["max"])
-            return f"“{item['label']}” took effect {times(item['count'])}; it should {wanted}."
+            return f"“{item['label']}” took effect {times(item['count'])} instead of {times(item['max'])}."
     if verdict.passed:
         return "Every effect happened as often as it should, and the final state is right."
     undone = [item["label"] for item in counts if item["count"] < item["min"]]
     if undone:
         return f"“{undone[0]}” was left undone{_more(len(undone) - 1)}."
     if verdict.failed_predicates:
-        return f"At the end this does not hold: {verdict.failed_predicates[0]}{_more(len(verdict.failed_predicates) - 1)}"
+        return _state(verdict)
     return f"{headline(verdict)}."
 
 
@@ -110,25 +119,35 @@ def _more(number: int) -> str:
 def _state(verdict: Verdict) -> str:
     if verdict.state:
         return "Everything that must hold at the end holds."
-    return (
-        "Does not hold at the end: " + "; ".join(say.rstrip(".") for say in verdict.failed_predicates) + "."
-    )
+    lead = "This should hold and does" if len(verdict.failed_predicates) == 1 else "These should hold and do"
+    quoted = ["“" + say.rstrip(".") + "”" for say in verdict.failed_predicates]
+    return f"{lead} not: {', '.join(quoted)}."
 
 
 def _effects(verdict: Verdict) -> str:
     kinds = [
-        (verdict.harmful_duplicates, "done again, with harm"),
-        (verdict.missing, "missing"),
-        (verdict.orphans, "that nobody asked for"),
-        (verdict.forbidden, "forbidden"),
+        (
+            verdict.harmful_duplicates,
+            "effect too many: a repeat that does harm",
+            "effects too many: repeats that do harm",
+        ),
+        (verdict.missing, "required effect is missing", "required effects are missing"),
+        (verdict.orphans, "effect that nobody asked for", "effects that nobody asked for"),
+        (verdict.forbidden, "forbidden effect", "forbidden effects"),
     ]
-    bad = [f"{number} {words}" for number, words in kinds if number]
-    text = (
-        ", ".join(bad).capitalize() + "." if bad else "Each required effect took place as often as it should."
-    )
-    extra = []
-    if verdict.harmless_repeats:
-        extra.append(f"{verdict.harmless_repeats} repeated without any change")
-    if verdict.replays:
-        extra.append(f"{verdict.replays} answered again from a key, with no new effect")
-    return text + (f" Harmless: {', '.join(extra)}." if extra else "")
+    bad = [f"{_number(number, one, many)}." for number, one, many in kinds if number]
+    harmless = [
+        (verdict.harmless_repeats, "repeat changed nothing", "repeats changed nothing"),
+        (
+            verdict.replays,
+            "call was answered again from its key, with no new effect",
+            "calls were answered again from their keys, with no new effect",
+        ),
+    ]
+    extra = [_number(number, one, many).lower() for number, one, many in harmless if number]
+    text = bad or ["Each required effect took place as often as it should."]
+    return " ".join([*text, *([f"Harmless: {'; '.join(extra)}."] if extra else [])])
+
+
+def _number(number: int, one: str, many: str) -> str:
+    return f"One {one}" if number == 1 else f"{number} {many}"

@@ -11,7 +11,7 @@ from undolab.model.verdict import RULES_VERSION, Verdict
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import Pair
 
-_LISTED = 20
+_LISTED = 3
 
 
 def read_verdicts(paths: Iterable[Path]) -> list[Verdict]:
@@ -106,5 +106,5 @@ def _stop(problems: list[str]) -> None:
     more = f" and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
     raise UndolabError(
         f"No pooled number can be computed: {len(problems)} cells of the frozen matrix are unfit"
-        f" ({'; '.join(problems[:_LISTED])}{more}); run those trials and reconstruct them."
+        f" ({'; '.join(problems[:_LISTED])}{more}); run those trials and reconstruct them, or delete build/ and build again."
     )

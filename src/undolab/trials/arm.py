@@ -207,7 +207,7 @@ def _sound(turn: Turn) -> Turn:
     """Take a turn's calls away if their arguments are no JSON that a wire can carry: the agent's failure."""
     try:
         canonical(turn.calls)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return msgspec.structs.replace(
             turn, calls=[], error=f"the arguments have no canonical JSON form: {error}"
         )

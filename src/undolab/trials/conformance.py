@@ -7,14 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from undolab.agents.direct import DirectAgent
 from undolab.agents.scripted import Policy
+from undolab.model.canon import digest
 from undolab.model.config import Study
+from undolab.model.errors import UndolabError
 from undolab.model.fault import Boundary
+from undolab.model.record import Completion, CompletionRequest
 from undolab.model.tools import ToolSpec
 from undolab.model.verdict import Verdict
 from undolab.model.workflow import Workflow
+from undolab.models.config import ModelConfig
 from undolab.recovery import METHODS
-from undolab.trials.arm import prepare
+from undolab.trials.arm import Task, prepare
 from undolab.trials.classes import workflow_class
 from undolab.trials.expected import Rule, expected, found
 from undolab.trials.run import PairRow, run_workflow
@@ -84,6 +89,21 @@ def pairs_csv(pairs: Sequence[PairRow]) -> bytes:
         lines[cell] += pair.compared
     rows = [(*cell, equal[cell], every[cell], lines[cell]) for cell in sorted(every)]
     return table(("check", "boundary", "method", "equal", "pairs", "lines compared"), rows)
+
+
+def prompts_csv(tasks: Sequence[Task], models: Mapping[str, ModelConfig]) -> bytes:
+    """Return the digest of the first request of each model in each workflow: prompt, grammar, stop strings, sampling."""
+    rows = [
+        (name, task.workflow.id, digest(DirectAgent(_NoModel(), config, SEED).request(task.view, [])))
+        for name, config in sorted(models.items())
+        for task in tasks
+    ]
+    return table(("model", "workflow", "request"), rows)
+
+
+class _NoModel:
+    def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
+        raise UndolabError(f"no model answers here ({len(request.prompt)} characters, ordinal {ordinal})")
 
 
 def compare(

@@ -13,7 +13,8 @@ from undolab.model.tools import ToolSpec
 from undolab.model.verdict import Verdict
 from undolab.model.workflow import Workflow
 from undolab.oracle import reconstruct
-from undolab.wire import read_arms
+from undolab.trials.labels import label_problems
+from undolab.wire import heads, read_arms
 
 
 class _Ledger(msgspec.Struct, frozen=True):
@@ -53,9 +54,14 @@ def reconstruct_shard(
             raise UndolabError(f"{log}: arm {name} is of a workflow that is not under data/workflows; add it")
         found = reconstruct(workflow, tools, lines)
         problems += found.problems
+        problems += [
+            f"{name}, seq {seq}: {problem}" for seq, problem in label_problems(workflow, tools, lines)
+        ]
         commits[name] = found.commits
         if found.verdict is not None:
             verdicts.append(found.verdict)
+    if not commits:
+        problems.append(f"{log}: there is no arm in it")
     if ledger is not None:
         problems += _ledger_differences(commits, ledger)
     if live is not None:
@@ -100,4 +106,27 @@ def _ledger_differences(commits: Mapping[str, list[LedgerRow]], path: Path) -> l
         f"{name}: the world's ledger and the wire log do not tell of the same commits"
         for name in sorted(commits.keys() | world.keys())
         if commits.get(name) != world.get(name)
+    ]
+
+
+def head_problems(log: Path, index: Path) -> list[str]:
+    """Return where a shard and the index of chain heads do not tell of the same arms and the same last lines.
+
+    Raises:
+        UndolabError: the index is missing or is none.
+    """
+    try:
+        rows = [line.split("\t") for line in index.read_text(encoding="utf-8").splitlines()]
+        wanted = {name: (int(count), head) for name, count, head in rows}
+    except (OSError, ValueError) as error:
+        raise UndolabError(
+            f"{index} is missing or no index of heads ({error}); `undolab heads` writes one"
+        ) from error
+    found = heads(read_arms(log))
+    workflows = {name.split("/")[0] for name in found}
+    wanted = {name: head for name, head in wanted.items() if name.split("/")[0] in workflows}
+    return [
+        f"{name}: the index of heads and the wire log do not have the same lines of it"
+        for name in sorted(found.keys() | wanted.keys())
+        if found.get(name) != wanted.get(name)
     ]

@@ -1,6 +1,6 @@
 """Prefix equality: up to the target call, a fault arm is its control, byte for byte, but for what the method declares."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -24,16 +24,20 @@ class Prefix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_prefix(
-    arm: str, exposure: Exposure, control: Sequence[WireLine], fault: Sequence[WireLine]
+    arm: str,
+    exposure: Exposure,
+    control: Sequence[WireLine],
+    fault: Sequence[WireLine],
+    adds: Collection[str] = (),
 ) -> Prefix:
     """Compare the lines of both arms up to the fault's target call; the whole of both where it was never made.
 
-    Sequence numbers, links, virtual time and keys are left out, and so are the calls that a method adds.
+    Sequence numbers, links and virtual time are left out, and what the method declares that it adds.
     """
     target = next(
         (line.attempt for line in fault if isinstance(line, FaultEvent) and line.stage == "armed"), None
     )
-    left, right = _visible(control, target), _visible(fault, target)
+    left, right = _visible(control, target, adds), _visible(fault, target, adds)
     turns = [line for line in right if line[0] == "turn"]
     difference = ""
     for number, (a, b) in enumerate(zip(left, right, strict=False), start=1):
@@ -54,17 +58,17 @@ def compare_prefix(
     )
 
 
-def visible(lines: Sequence[WireLine]) -> list[tuple[Any, ...]]:
-    """Return what the agent and the world did in an arm, without what a method may add."""
-    return _visible(lines, None)
+def visible(lines: Sequence[WireLine], adds: Collection[str]) -> list[tuple[Any, ...]]:
+    """Return what the agent and the world did in an arm, without what the method declares that it adds."""
+    return _visible(lines, None, adds)
 
 
-def _visible(lines: Sequence[WireLine], target: str | None) -> list[tuple[Any, ...]]:
+def _visible(lines: Sequence[WireLine], target: str | None, adds: Collection[str]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     for line in lines:
         if isinstance(line, TurnEvent):
             rows.append(("turn", line.turn, line.seen, line.said, line.error, line.record))
-        elif isinstance(line, WireEffectEvent) and line.origin == "agent":
+        elif isinstance(line, WireEffectEvent) and (line.origin == "agent" or "probes" not in adds):
             if line.attempt == target:
                 break
             effects = [(e.entity, e.op, e.before, e.after) for e in line.effects]
@@ -76,6 +80,8 @@ def _visible(lines: Sequence[WireLine], target: str | None) -> list[tuple[Any, .
                 line.output,
                 effects,
                 line.replay_of,
+                line.origin,
+                None if "key" in adds else line.key,
             )
             rows.append(("event", *row))
         elif isinstance(line, ReportEvent):

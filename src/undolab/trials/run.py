@@ -9,6 +9,7 @@ from undolab.model.config import Study
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Exposure
 from undolab.model.verdict import Verdict
+from undolab.recovery import declared
 from undolab.trials.arm import ArmRun, MakeAgent, Task, run_arm
 from undolab.trials.matrix import Trial, trials
 from undolab.trials.prefix import Prefix, compare_prefix, visible
@@ -45,7 +46,8 @@ def run_trial(task: Task, trial: Trial, make_agent: MakeAgent) -> Iterator[tuple
     yield control, None
     for arm in trial.transparency:
         run = run_arm(task, arm, make_agent(task, arm))
-        left, right = visible(control.log.lines), visible(run.log.lines)
+        adds = declared(arm.method)
+        left, right = visible(control.log.lines, adds), visible(run.log.lines, adds)
         equal = left == right
         yield (
             run,
@@ -64,7 +66,8 @@ def run_trial(task: Task, trial: Trial, make_agent: MakeAgent) -> Iterator[tuple
             continue
         run = run_arm(task, arm, make_agent(task, arm), plans, revive=partial(make_agent, task, arm))
         _refuse_broken_fault(control.verdict, run.verdict)
-        prefix = compare_prefix(arm.name(), run.verdict.exposure, control.log.lines, run.log.lines)
+        adds = declared(arm.method)
+        prefix = compare_prefix(arm.name(), run.verdict.exposure, control.log.lines, run.log.lines, adds)
         if not prefix.equal:
             raise UndolabError(
                 f"{prefix.arm}: before its fault the arm is not its control ({prefix.difference}); mend the harness"

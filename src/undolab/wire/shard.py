@@ -48,7 +48,7 @@ def read_arms(path: Path) -> Iterator[tuple[str, list[WireLine]]]:
             line = _decoder.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UndolabError(
-                f"{path}, line {number}: not a wire line ({error}); build the log again"
+                f"{path}, line {number}: not a line of a wire log ({error}); name a wire log, or build it again"
             ) from error
         if canonical(line) != raw:
             raise UndolabError(
@@ -57,6 +57,10 @@ def read_arms(path: Path) -> Iterator[tuple[str, list[WireLine]]]:
         if isinstance(line, ArmStart):
             if name:
                 yield name, lines
+            if line.arm.name() <= name:
+                raise UndolabError(
+                    f"{path}, line {number}: arm {line.arm.name()} is there twice or out of order; build the log again"
+                )
             name, lines = line.arm.name(), []
         elif not name:
             raise UndolabError(

@@ -1,0 +1,177 @@
+"""The MCP server over a real stdio exchange: what an agent can list, preview and take back, and what it cannot."""
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.undo.conftest import ME, PEER, add, create, grant, put
+
+from undolab.undo.store import Store
+
+COMMAND = [sys.executable, "-c", "from undolab.cli import main; raise SystemExit(main())", "undo"]
+
+
+def serve(path: Path) -> list[str]:
+    whose = ["--tenant", ME.tenant, "--principal", ME.principal, "--run", ME.run]
+    return [*COMMAND, "serve", "--database", str(path), *whose]
+
+
+def talk(path: Path, *calls: tuple[str, dict[str, Any]], mode: Any = "auto") -> list[Any]:
+    """Return the server's tools and then its result of each call, over a pipe to a process of its own."""
+    from mcp import Client, StdioServerParameters
+
+    async def main() -> list[Any]:
+        command, *args = serve(path)
+        parameters = StdioServerParameters(command=command, args=args, env=_environment())
+        async with Client(parameters, mode=mode) as client:
+            return [(await client.list_tools()).tools, *[await client.call_tool(*call) for call in calls]]
+
+    return asyncio.run(main())
+
+
+def _environment() -> dict[str, str]:
+    return {key: os.environ[key] for key in ("PATH", "PYTHONPATH") if key in os.environ}
+
+
+def test_the_tools_say_what_they_do(path: Path) -> None:
+    """Four tools; whose run it is is no argument of any; hints are true and every result has a schema."""
+    tools = {tool.name: tool for tool in talk(path)[0]}
+    assert sorted(tools) == ["list_effects", "preview_recovery", "recover_effect", "recover_run"]
+    assert {name: sorted(tool.input_schema.get("properties", {})) for name, tool in tools.items()} == {
+        "list_effects": [],
+        "preview_recovery": ["receipt_id"],
+        "recover_effect": ["receipt_id"],
+        "recover_run": ["dry_run"],
+    }
+    hints = {name: tool.annotations for name, tool in tools.items()}
+    assert {name for name, hint in hints.items() if hint.read_only_hint} == {
+        "list_effects",
+        "preview_recovery",
+    }
+    assert {name for name, hint in hints.items() if hint.destructive_hint} == {
+        "recover_effect",
+        "recover_run",
+    }
+    assert {name for name, hint in hints.items() if not hint.idempotent_hint} == {"recover_run"}
+    assert not any(hint.open_world_hint for hint in hints.values())
+    assert all(tool.output_schema for tool in tools.values())
+    for name in ("preview_recovery", "recover_effect"):
+        outcomes = tools[name].output_schema["properties"]["outcome"]["enum"]
+        assert outcomes == ["compensated", "already_absent", "superseded", "refused"]
+
+
+def test_one_effect_and_then_the_run(path: Path, store: Store) -> None:
+    """Preview, recover, repeat, another's receipt, the list, the dry run and the run, all as structured results."""
+    mine = store.forward(ME, grant("contractor"))
+    store.peer(PEER, "1", grant("contractor"))
+    theirs = store.forward(ME._replace(run="run-2"), add(4))
+    store.forward(ME, create("folder"))
+    store.forward(ME, put("status", "closed", "folder"))
+    one: dict[str, Any] = {"receipt_id": mine.id}
+    results = talk(
+        path,
+        ("preview_recovery", one),
+        ("recover_effect", one),
+        ("recover_effect", one),
+        ("recover_effect", {"receipt_id": theirs.id}),
+        ("recover_effect", {"receipt_id": "x" * 5_000}),
+        ("list_effects", {}),
+        ("recover_run", {"dry_run": True}),
+        ("recover_run", {}),
+    )[1:]
+    assert not any(result.is_error for result in results)
+    preview, first, again, foreign, long, listed, dry, run = [result.structured_content for result in results]
+    assert preview == first == {**one, "outcome": "compensated", "repeated": False}
+    assert again == {**one, "outcome": "compensated", "repeated": True}
+    for answer in (foreign, long):
+        assert (answer["outcome"], answer["repeated"], sorted(answer)) == ("refused", False, sorted(first))
+    assert [(item["kind"], item["state"]) for item in listed["effects"]] == [
+        ("set", "live"),
+        ("create", "live"),
+        ("grant", "compensated"),
+    ]
+    assert listed["more"] is False
+    assert [(item["kind"], item["outcome"]) for item in run["effects"]] == [
+        ("set", "compensated"),
+        ("create", "compensated"),
+    ]
+    assert (dry["effects"], dry["dry_run"], run["dry_run"], run["stands"]) == (
+        run["effects"],
+        True,
+        False,
+        [],
+    )
+    assert store.show("acme", "ticket")["members"] == ["contractor"]
+    assert store.show("acme", "ticket")["balance"] == 14
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_both_generations_of_the_protocol_are_spoken(path: Path, store: Store, mode: str) -> None:
+    """A client that shakes hands and one that does not get the same answers."""
+    receipt = store.forward(ME, add(4))
+    tools, answer = talk(path, ("recover_effect", {"receipt_id": receipt.id}), mode=mode)
+    assert len(tools) == 4
+    assert answer.structured_content == {
+        "receipt_id": receipt.id,
+        "outcome": "compensated",
+        "repeated": False,
+    }
+
+
+def test_a_context_cannot_be_smuggled_in(path: Path, store: Store) -> None:
+    """Extra arguments that name a tenant, principal or run do not change whose run it is."""
+    theirs = store.forward(ME._replace(run="run-2"), add(4))
+    smuggled = {
+        "receipt_id": theirs.id,
+        "run": "run-2",
+        "context": ["acme", "agent", "run-2"],
+        "tenant": "acme",
+    }
+    result = talk(path, ("recover_effect", smuggled))[1]
+    assert result.is_error or result.structured_content["outcome"] == "refused"
+    assert store.show("acme", "ticket")["balance"] == 14
+
+
+def test_a_locked_database_does_not_stop_the_server(path: Path, store: Store) -> None:
+    """While a recovery waits for the lock in its thread, a list is answered."""
+    from mcp import Client
+
+    from undolab.undo.server import server
+
+    receipt = store.forward(ME, add(4))
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    stores = [Store.open(path), Store.open(path)]
+
+    async def main() -> list[str]:
+        order: list[str] = []
+        async with Client(server(stores[0], ME)) as waiting, Client(server(stores[1], ME)) as looking:
+
+            async def recover() -> None:
+                await waiting.call_tool("recover_effect", {"receipt_id": receipt.id})
+                order.append("recover")
+
+            task = asyncio.create_task(recover())
+            await asyncio.sleep(0.2)
+            await looking.call_tool("list_effects", {})
+            order.append("list")
+            other.execute("ROLLBACK")
+            await task
+        return order
+
+    assert asyncio.run(main()) == ["list", "recover"]
+    for one in (*stores, other):
+        one.close()
+
+
+def test_a_missing_database_is_an_error_and_stays_missing(tmp_path: Path) -> None:
+    """A mistyped path ends the server with a sentence and code 2; no file is made."""
+    done = subprocess.run(serve(tmp_path / "typo.db"), capture_output=True, text=True, check=False, input="")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "typo.db is not a file; make a store first" in done.stderr
+    assert list(tmp_path.iterdir()) == []
