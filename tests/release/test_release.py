@@ -11,7 +11,17 @@ from undolab.release.release import release
 
 def fill(tree: Path) -> None:
     """Give the build every part that a release needs."""
-    for folder in ("conformance", "figures", "ledger", "pairs", "trials", "undo", "validity", "verdicts", "wire"):
+    for folder in (
+        "conformance",
+        "figures",
+        "ledger",
+        "pairs",
+        "trials",
+        "undo",
+        "validity",
+        "verdicts",
+        "wire",
+    ):
         (tree / "build" / folder).mkdir()
         (tree / "build" / folder / "part.csv").write_text(folder)
 

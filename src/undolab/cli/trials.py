@@ -85,7 +85,9 @@ def add_commands(commands: Commands) -> None:
         help=f"seconds that --agent has for an answer (default: {SECONDS:g})",
     )
     run.add_argument(
-        "--out", type=Path, help="folder for the results (default: build; with --agent build/scripted/POLICY or build/own/NAME)"
+        "--out",
+        type=Path,
+        help="folder for the results (default: build; with --agent build/scripted/POLICY or build/own/NAME)",
     )
     run.add_argument(
         "--live", action="store_true", help="ask the model for what is not recorded, and record it"
