@@ -47,6 +47,22 @@ rule tables:
         "undolab report tables --build build 2>&1 | tee {log}"
 
 
+rule behaviour:
+    input:
+        expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
+    output:
+        "build/tables/tablebehaviour.csv",
+        "build/tables/tablebehaviour.tex",
+    log:
+        "build/logs/behaviour.log",
+    params:
+        code=code("report", "cli"),
+    message:
+        "Telling what the models did after the error"
+    shell:
+        "undolab report behaviour --build build 2>&1 | tee {log}"
+
+
 rule figures:
     input:
         "build/stats/metrics.json",
