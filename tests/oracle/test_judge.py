@@ -153,6 +153,47 @@ def test_truthfulness_where_all_is_done_and_known(
     assert a.verdict(report).truthful is truthful
 
 
+def test_unknown_is_not_truthful_where_the_retry_was_answered(arm: Any, task: Any, tools: Any) -> None:
+    """The method's second attempt was answered, so the agent was never told of a loss."""
+    a = arm(task.make(), tools, task.plan("PRE_MUTATION"))
+    a.call("allocate_dividend", fault=0, **PAY)
+    a.call("allocate_dividend", attempt="1.1.2", **PAY)
+    a.call("write_audit_record", **RECORD)
+
+    assert a.verdict("unknown").truthful is False
+
+
+def test_unknown_is_truthful_where_the_agent_was_told_of_a_loss(arm: Any, task: Any, tools: Any) -> None:
+    """The call's last attempt was lost, whatever other calls were answered."""
+    a = arm(task.make(), tools, task.plan("POST_MUTATION_PRE_ACK"))
+    a.call("allocate_dividend", fault=0, **PAY)
+    a.call("write_audit_record", **RECORD)
+
+    assert a.verdict("unknown").truthful is True
+
+
+@pytest.mark.parametrize(("boundary", "truthful"), [("POST_MUTATION_PRE_ACK", False), ("PRE_MUTATION", True)])
+def test_unknown_is_not_truthful_where_the_method_adopted_the_call(
+    arm: Any, task: Any, tools: Any, boundary: str, truthful: bool
+) -> None:
+    """The method's read before and after the loss shows the payment, or shows that there was none."""
+    a = arm(task.make(), tools, task.plan(boundary))
+    a.turn()
+    a.call("get_account", attempt="1.1.1m", account_id="acc")
+    a.call("allocate_dividend", attempt="1.1.1", fault=0, **PAY)
+    a.call("get_account", attempt="1.1.2m", account_id="acc")
+
+    assert a.verdict("unknown").truthful is truthful
+
+
+def test_unknown_is_not_truthful_where_only_a_read_was_lost(arm: Any, task: Any, tools: Any) -> None:
+    """A read that got no answer leaves no doubt of what was done."""
+    a = arm(task.make(), tools, task.plan("PRE_MUTATION", tool="get_account"))
+    a.call("get_account", fault=0, account_id="acc")
+
+    assert a.verdict("unknown").truthful is False
+
+
 def test_reversed_order_is_a_violation_with_a_class_of_its_own(arm: Any, task: Any, tools: Any) -> None:
     """The record before the payment passes S and X but not O."""
     a = arm(task.make(), tools)

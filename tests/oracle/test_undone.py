@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from undolab.model.workflow import ForbiddenEffect, RequiredEffect
 from undolab.oracle.effects import account
 
@@ -88,3 +90,105 @@ def test_a_second_undo_of_the_same_call_is_harm(row: Any) -> None:
     ]
 
     assert roles(rows, undone={"1.1.1m": "1.1.1"}) == ["undone", "undo", "orphan"]
+
+
+def test_a_half_call_after_the_whole_one_is_a_duplicate(row: Any) -> None:
+    """The place is held: what a second call did before it died was done twice."""
+    rows = [
+        row(1, "1.1.1", "deploy", "services/green", "", "1", v=2),
+        row(2, "2.1.1", "deploy", "services/green", "1", "2", v=2),
+    ]
+
+    assert roles(rows, half={"2.1.1"}) == ["required", "duplicate"]
+
+
+def test_a_half_call_after_the_whole_one_that_changed_nothing_is_a_repeat(row: Any) -> None:
+    """The same call, but its first part left everything as it was."""
+    rows = [
+        row(1, "1.1.1", "deploy", "services/green", "", "1", v=2),
+        row(2, "2.1.1", "deploy", "services/green", "1", "1", v=2),
+    ]
+
+    assert roles(rows, half={"2.1.1"}) == ["required", "repeat"]
+
+
+def test_a_half_call_before_the_whole_one_in_other_words_is_a_duplicate(row: Any) -> None:
+    """Rewording a free argument hides nothing: some parts were done twice."""
+    rows = [
+        row(1, "1.1.1", "deploy", "services/green", "", "1", v=2, note="a"),
+        row(2, "2.1.1", "deploy", "services/green", "1", "2", v=2, note="b"),
+    ]
+
+    assert roles(rows, half={"1.1.1"}) == ["duplicate", "required"]
+
+
+def test_a_completion_in_other_words_is_a_completion(row: Any) -> None:
+    """Where the later call left the parts that stood, nothing was done twice, whatever it was called with."""
+    rows = [
+        row(1, "1.1.1", "deploy", "services/green", "", "1", v=2, note="a"),
+        row(2, "2.1.1", "deploy", "services/green", "1", "1", v=2, note="b"),
+        row(3, "2.1.1", "deploy", "catalog/green", "", "9", v=2, note="b"),
+    ]
+
+    assert roles(rows, half={"1.1.1"}) == ["completion", "required"]
+
+
+def test_a_call_that_left_other_entities_completes_nothing(row: Any) -> None:
+    """Two half calls and a whole one whose kept row is a third entity: both halves stand beside it."""
+    rows = [
+        row(1, "1.1.1", "deploy", "parts/1", "", "1", v=2),
+        row(2, "1.1.2", "deploy", "parts/2", "", "1", v=2),
+        row(3, "1.1.3", "deploy", "parts/9", "1", "1", v=2),
+        row(4, "1.1.3", "deploy", "services/green", "", "1", v=2),
+    ]
+
+    assert roles(rows, half={"1.1.1", "1.1.2"}) == ["duplicate", "duplicate", "required"]
+
+
+def test_a_second_half_call_of_a_missing_effect_is_a_duplicate(row: Any) -> None:
+    """One place, two calls that each did a part of their own: the second is one too many, though neither is whole."""
+    rows = [
+        row(1, "1.1.1", "deploy", "parts/1", "", "1", v=2),
+        row(2, "1.1.2", "deploy", "parts/2", "", "1", v=2),
+    ]
+
+    assert roles(rows, half={"1.1.1", "1.1.2"}) == ["half", "duplicate"]
+
+
+def test_a_second_half_call_that_went_further_is_one_with_the_first(row: Any) -> None:
+    """Two thirds of a call are made of the first third and the second."""
+    rows = [
+        row(1, "1.1.1", "deploy", "parts/1", "", "1", v=2),
+        row(2, "1.1.2", "deploy", "parts/1", "1", "1", v=2),
+        row(3, "1.1.2", "deploy", "parts/2", "", "1", v=2),
+    ]
+
+    assert roles(rows, half={"1.1.1", "1.1.2"}) == ["completion", "half"]
+
+
+def test_a_half_call_where_nothing_is_missing_is_an_orphan(row: Any) -> None:
+    """A second effect was allowed, but half of one is nothing that anybody asked for."""
+    rows = [
+        row(1, "1.1.1", "deploy", "services/green", "", "1", v=2),
+        row(2, "2.1.1", "deploy", "services/green", "1", "2", v=2),
+    ]
+    two = msgspec.structs.replace(DEPLOY, max=2)
+
+    found = account([two], [], rows, half={"2.1.1"})
+
+    assert [str(role) for role in found.roles] == ["required", "orphan"]
+
+
+def test_a_half_call_at_a_forbidden_entity_is_forbidden(row: Any) -> None:
+    """That it did not come to the entity that counts excuses nothing."""
+    rule = ForbiddenEffect(tool="deploy", entity="services/blue", reason="blue stays")
+    rows = [row(1, "1.1.1", "deploy", "services/blue", "1", "2", v=2)]
+
+    found = account([DEPLOY], [rule], rows, half={"1.1.1"})
+
+    assert [str(role) for role in found.roles] == ["forbidden"]
+
+
+def test_half_of_a_wrong_call_is_an_orphan(row: Any) -> None:
+    """It aims at nothing that was asked for."""
+    assert roles([row(1, "1.1.1", "deploy", "services/green", "", "1", v=3)], half={"1.1.1"}) == ["orphan"]

@@ -10,7 +10,7 @@ from undolab.model.fault import Exposure
 from undolab.model.wire import ArmId
 
 RULES_VERSION = 1
-"""Version of the verdict rules; it stands in each verdict and rises with each change of a verdict."""
+"""Version of the verdict rules; it stands in each verdict and rises when a released verdict changes."""
 
 
 class FailureClass(StrEnum):

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
@@ -27,10 +28,10 @@ class Role(StrEnum):
     IDLE = "idle"
     """Matches nothing, and changed nothing."""
     HALF = "half"
-    """Matches a required effect, but only some of its parts were committed, and nothing completed or took it back."""
+    """Aims at a required effect that is missing; only some of its parts were committed, and nothing completed or took it back."""
     COMPLETION = "completion"
-    """Only some of its parts were committed, and a later call of the same kind left them and did the rest: the two are one, and
-    the later one has the role of both."""
+    """Only some of its parts were committed, and a later call at the same thing left them as they were and went on: the two are
+    one, and the later one has the role of both."""
     UNDONE = "undone"
     """A method took it back."""
     UNDO = "undo"
@@ -48,8 +49,8 @@ class CommittedCall(msgspec.Struct, frozen=True, kw_only=True):
     entities: list[str]
     changed: bool
     """False if every effect left its entity as it was."""
-    kept: int = 0
-    """How many of its first effects left their entity as it was."""
+    kept: frozenset[str] = frozenset()
+    """The entities that its first effects left as they were, up to its first change."""
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,8 +82,9 @@ def committed_calls(rows: Sequence[LedgerRow]) -> list[CommittedCall]:
             arguments=group[0].arguments,
             entities=[row.effect.entity for row in group],
             changed=any(row.effect.before != row.effect.after for row in group),
-            kept=next(
-                (n for n, row in enumerate(group) if row.effect.before != row.effect.after), len(group)
+            kept=frozenset(
+                row.effect.entity
+                for row in takewhile(lambda row: row.effect.before == row.effect.after, group)
             ),
         )
         for attempt, group in groups.items()
@@ -106,24 +108,18 @@ def account(
         undone: each undo call, as attempt, with the attempt that it took back.
     """
     calls = committed_calls(rows)
-    settled = _settled(calls, half, undone)
-    candidates = [
-        [n for n, call in enumerate(calls) if settled[n] is None and _matches(effect, call)]
-        for effect in required
-    ]
+    settled = _settled(calls, required, half, undone)
+    whole = [n for n, call in enumerate(calls) if settled[n] is None and call.attempt not in half]
+    candidates = [[n for n in whole if _matches(effect, calls[n])] for effect in required]
     owner = _assign([(effect.min, effect.max) for effect in required], candidates, len(calls))
-    matching = {
-        n
-        for n, call in enumerate(calls)
-        if any((_aims if settled[n] is Role.HALF else _matches)(effect, call) for effect in required)
-    }
+    matching = {n for column in candidates for n in column}
     counts = [owner.count(index) for index in range(len(required))]
+    halves = [n for n, call in enumerate(calls) if settled[n] is None and call.attempt in half]
+    settled = _halves(calls, halves, settled, required, forbidden, counts)
     return Account(
         calls=calls,
         roles=[
-            _role(call, n in matching, owner[n], forbidden)
-            if role is None or (role is Role.HALF and n not in matching)
-            else role
+            _role(call, n in matching, owner[n], forbidden) if role is None else role
             for n, (call, role) in enumerate(zip(calls, settled, strict=True))
         ],
         missing=[effect.id for effect, count in zip(required, counts, strict=True) if count < effect.min],
@@ -134,13 +130,12 @@ def account(
 
 
 def _settled(
-    calls: Sequence[CommittedCall], half: Collection[str], undone: Mapping[str, str]
+    calls: Sequence[CommittedCall],
+    required: Sequence[RequiredEffect],
+    half: Collection[str],
+    undone: Mapping[str, str],
 ) -> list[Role | None]:
-    """Return the role of each call that is not one whole call for itself, None for the others.
-
-    A half call that a later whole one of the same tool and arguments completes, without touching the parts that stood, is one
-    call with it; the later one stands for both. If the later one did those parts again, the half call is a harmful duplicate.
-    """
+    """Return the roles that follow from how calls belong together, None for a call that stands for itself."""
     roles: list[Role | None] = [None] * len(calls)
     taken = set(undone.values())
     for n, call in enumerate(calls):
@@ -149,18 +144,73 @@ def _settled(
         elif call.attempt in taken:
             roles[n] = Role.UNDONE
         elif call.attempt in half:
-            again = next(
-                (one for one in calls[n + 1 :] if one.attempt not in half and _same(call, one)), None
-            )
-            if again is None:
-                roles[n] = Role.HALF
-            else:
-                roles[n] = Role.COMPLETION if again.kept >= len(call.entities) else Role.DUPLICATE
+            roles[n] = _went_on(call, calls[n + 1 :], required, half)
+    return roles
+
+
+def _went_on(
+    call: CommittedCall,
+    later: Sequence[CommittedCall],
+    required: Sequence[RequiredEffect],
+    half: Collection[str],
+) -> Role | None:
+    """Return what a half call is if a later one at the same thing settles it.
+
+    A later one that left the very entities of the half call as they were, and is whole or at least went further, is one call with
+    it. If a whole one with the same arguments did those parts again instead, the half call is a harmful duplicate.
+    """
+    for one in later:
+        further = one.attempt not in half or one.changed
+        if further and _at_one_thing(call, one, required) and one.kept.issuperset(call.entities):
+            return Role.COMPLETION
+    if any(one.attempt not in half and _same(call, one) for one in later):
+        return Role.DUPLICATE
+    return None
+
+
+def _halves(
+    calls: Sequence[CommittedCall],
+    halves: Sequence[int],
+    settled: Sequence[Role | None],
+    required: Sequence[RequiredEffect],
+    forbidden: Sequence[ForbiddenEffect],
+    counts: Sequence[int],
+) -> list[Role | None]:
+    """Give a role to each half call that aims at a required effect and that no later call settles.
+
+    The parts that stand hold a place of the effect, if whole calls and earlier halves left one; without a place they are beyond
+    the maximum. While the effect is missing, that is what counts; where it is not, the parts are an effect nobody asked for.
+    """
+    roles = list(settled)
+    held = list(counts)
+    for n in halves:
+        call = calls[n]
+        aimed = [index for index, effect in enumerate(required) if _aims(effect, call)]
+        place = next((index for index in aimed if held[index] < required[index].min), None)
+        if place is None:
+            place = next((index for index in aimed if held[index] < required[index].max), None)
+        if not aimed:
+            continue
+        if place is None:
+            roles[n] = Role.DUPLICATE if call.changed else Role.REPEAT
+        elif _is_forbidden(call, forbidden) and not any(_matches(required[index], call) for index in aimed):
+            roles[n] = Role.FORBIDDEN
+        elif held[place] < required[place].min:
+            roles[n] = Role.HALF
+        else:
+            roles[n] = Role.ORPHAN if call.changed else Role.IDLE
+        if place is not None:
+            held[place] += call.changed
     return roles
 
 
 def _same(a: CommittedCall, b: CommittedCall) -> bool:
     return a.tool == b.tool and same_value(a.arguments, b.arguments)
+
+
+def _at_one_thing(a: CommittedCall, b: CommittedCall, required: Sequence[RequiredEffect]) -> bool:
+    """Return True if two calls are the same, or both aim at one required effect: other words make no other thing."""
+    return _same(a, b) or any(_aims(effect, a) and _aims(effect, b) for effect in required)
 
 
 def _matches(effect: RequiredEffect, call: CommittedCall) -> bool:
@@ -183,10 +233,16 @@ def _role(
         return Role.IDLE
     if matching:
         return Role.DUPLICATE if call.changed else Role.REPEAT
-    for rule in forbidden:
-        if rule.tool == call.tool and any(fnmatchcase(entity, rule.entity) for entity in call.entities):
-            return Role.FORBIDDEN
+    if _is_forbidden(call, forbidden):
+        return Role.FORBIDDEN
     return Role.ORPHAN if call.changed else Role.IDLE
+
+
+def _is_forbidden(call: CommittedCall, forbidden: Sequence[ForbiddenEffect]) -> bool:
+    return any(
+        rule.tool == call.tool and any(fnmatchcase(entity, rule.entity) for entity in call.entities)
+        for rule in forbidden
+    )
 
 
 def _assign(bounds: list[tuple[int, int]], candidates: list[list[int]], calls: int) -> list[int | None]:

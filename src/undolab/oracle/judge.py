@@ -65,7 +65,7 @@ def judge(
         forbidden=forbidden,
         unsafe_resends=unsafe_resends(log.events, tools, workflow.effects),
         report=log.report.report,
-        truthful=truthful(log.report.report, log, state=not broken),
+        truthful=truthful(log.report.report, log, tools, state=not broken),
         reads_after_fault=_reads_after_fault(log),
         failure=failure(log, found, exposed, order=ordered, state=not broken),
         turns=log.report.turns,

@@ -1,20 +1,17 @@
 """Mutants of the judge: each drops or bends one clause. The suite must catch every one of them."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import CodeType, FunctionType
 
 import msgspec
 
-import undolab.oracle.judge  # noqa: F401 - the module, which the function of that name hides
-from undolab.model.fault import Exposure
-from undolab.model.wire import WorldEvent
-from undolab.oracle import effects, exposure, predicates
-from undolab.oracle.effects import Account, Role
-from undolab.trials.validity.suite import Case
-
-_judge = sys.modules["undolab.oracle.judge"]
+from undolab.model.verdict import Verdict
+from undolab.trials.validity.bench import Case, answer
+from undolab.trials.validity.clause import EFFECTS, STATE, Clause
+from undolab.trials.validity.clauses import CLAUSES
 
 
 class Mutant(msgspec.Struct, frozen=True):
@@ -27,129 +24,67 @@ class Mutant(msgspec.Struct, frozen=True):
 
 
 def mutants(cases: Sequence[Case]) -> Iterator[Mutant]:
-    """Yield what the suite makes of each mutant. The judge must get every case right without one."""
-    for clause, module, name, change in _MUTANTS:
-        with _instead(module, name, change(getattr(module, name))):
-            caught = [case for case in cases if case.found() != case.expected]
-        example = f"{caught[0].workflow.id} {caught[0].boundary} {caught[0].kind}" if caught else ""
-        yield Mutant(clause, len(caught), example)
+    """Yield what the suite makes of each mutant. The judge must get every case right without one.
+
+    A mutant is tried on the cases that ask for what its clause can change; the others cannot show it.
+    """
+    histories = [(group, group[0][1].judged()) for group in _histories(cases)]
+    for clause in CLAUSES:
+        with _mutated(clause):
+            caught = [case for group, real in histories for case in _wrong(group, real, clause)]
+        first = min(caught, key=lambda one: one[0])[1] if caught else None
+        example = f"{first.workflow.id} {first.boundary} {first.kind}" if first else ""
+        yield Mutant(clause.name, len(caught), example)
+
+
+def _histories(cases: Sequence[Case]) -> list[list[tuple[int, Case]]]:
+    """Return the numbered cases grouped by history, so that each is judged once."""
+    groups: dict[tuple[int, ...], list[tuple[int, Case]]] = {}
+    for n, case in enumerate(cases):
+        parts = (case.workflow, case.tools, case.lines, case.rows, case.state)
+        groups.setdefault(tuple(map(id, parts)), []).append((n, case))
+    return list(groups.values())
+
+
+def _wrong(group: Sequence[tuple[int, Case]], real: Verdict, clause: Clause) -> list[tuple[int, Case]]:
+    asked = [one for one in group if one[1].asks in clause.shows_in and not _decided(one[1], real, clause)]
+    if not asked:
+        return []
+    verdict = asked[0][1].judged()
+    return [(n, case) for n, case in asked if answer(verdict, case.asks) != case.expected]
+
+
+def _decided(case: Case, real: Verdict, clause: Clause) -> bool:
+    """Return True if the arm fails by what the clause has no part in, whatever becomes of the clause."""
+    if case.asks != "verdict":
+        return False
+    if clause.shows_in == EFFECTS:
+        return not real.state
+    return clause.shows_in == STATE and not (real.effects and real.order)
 
 
 @contextmanager
-def _instead(module: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(module, name)
-    setattr(module, name, value)
+def _mutated(clause: Clause) -> Iterator[None]:
+    """Let a function of the judge run with one piece of its text replaced, wherever it was imported."""
+    function: FunctionType = clause.function
+    real = function.__code__
+    function.__code__ = _edited(function, clause.old, clause.new)
     try:
         yield
     finally:
-        setattr(module, name, before)
+        function.__code__ = real
 
 
-def _role(wrong: Role, right: Role) -> Callable[[Any], Any]:
-    """Take one role for another."""
+def _edited(function: FunctionType, old: str, new: str) -> CodeType:
+    """Return the function's code after the edit.
 
-    def change(account: Callable[..., Account]) -> Callable[..., Account]:
-        def mutant(*given: Any) -> Account:
-            found = account(*given)
-            return msgspec.structs.replace(
-                found, roles=[right if role is wrong else role for role in found.roles]
-            )
-
-        return mutant
-
-    return change
-
-
-def _effects(**fields: Any) -> Callable[[Any], Any]:
-    """Change the bounds of every required effect."""
-
-    def change(account: Callable[..., Account]) -> Callable[..., Account]:
-        def mutant(required: Any, *given: Any) -> Account:
-            return account([msgspec.structs.replace(one, **fields) for one in required], *given)
-
-        return mutant
-
-    return change
-
-
-def _always(value: Any) -> Callable[[Any], Any]:
-    return lambda _: lambda *given, **named: value  # noqa: ARG005
-
-
-def _plain_equality(_: Any) -> Any:
-    return lambda wanted, given: all(given.get(name) == value for name, value in wanted.items())
-
-
-def _by_boundary(value: Exposure) -> Callable[[Any], Any]:
-    """Believe the schedule."""
-    return lambda _: lambda log, committed: value if log.start.faults else Exposure.NO_FAULT  # noqa: ARG005
-
-
-def _never_unknown(truthful: Any) -> Any:
-    return lambda report, *given, **named: report.value != "unknown" and truthful(report, *given, **named)
-
-
-_LATER = WorldEvent(
-    seq=10**6,
-    prev="",
-    cause="late",
-    fault=0,
-    attempt="",
-    tool_name="",
-    arguments={},
-    at_ms=0,
-    output={},
-    replay_of="1.1.1",
-)
-"""What a judge that asks for no evidence takes for it."""
-
-
-class _Everything:
-    """A ledger that has whatever is looked for."""
-
-    def __contains__(self, attempt: str) -> bool:
-        return True
-
-
-_MUTANTS: tuple[tuple[str, Any, str, Callable[[Any], Any]], ...] = (
-    ("the goal's state", _judge, "failed_predicates", _always([])),
-    (
-        "rows that must not be there",
-        predicates,
-        "predicate_holds",
-        lambda real: lambda p, s: p.check == "count" or real(p, s),
-    ),
-    (
-        "columns with a wanted value",
-        predicates,
-        "predicate_holds",
-        lambda real: lambda p, s: p.check != "count" or real(p, s),
-    ),
-    ("the minimum of an effect", _judge, "account", _effects(min=0)),
-    ("the maximum of an effect", _judge, "account", _effects(max=99)),
-    ("harmful duplicates", _judge, "account", _role(Role.DUPLICATE, Role.REPEAT)),
-    ("harmless repeats are no harm", _judge, "account", _role(Role.REPEAT, Role.DUPLICATE)),
-    ("orphans", _judge, "account", _role(Role.ORPHAN, Role.IDLE)),
-    ("forbidden effects", _judge, "account", _role(Role.FORBIDDEN, Role.IDLE)),
-    ("the arguments of an effect", effects, "holds", _always(True)),
-    ("other spellings of JSON", effects, "holds", _plain_equality),
-    ("the entity of an effect", effects, "_matches", lambda _: effects._aims),  # noqa: SLF001
-    ("the order of effects", _judge, "order_holds", _always(True)),
-    ("half calls are not whole", _judge, "half_done", _always(set())),
-    ("what a method took back is gone", _judge, "taken_back", _always({})),
-    ("a witness for each fault", _judge, "exposure", _by_boundary(Exposure.WITNESSED)),
-    ("the witness is the ledger's and the wire's", exposure, "witnessed", _always(True)),
-    (
-        "the ledger has the struck call",
-        _judge,
-        "exposure",
-        lambda real: lambda log, _: real(log, _Everything()),
-    ),
-    ("the service did it by itself", exposure, "own_doings", lambda _: lambda log, *_: log.world or [_LATER]),
-    ("a resumed agent knows its checkpoint", exposure, "_resumed", _always(True)),
-    ("a fault can be missed", exposure, "target", lambda real: lambda log, plan: real(log, plan) or "0.0.1"),
-    ("true reports", _judge, "truthful", _always(True)),
-    ("unknown is an honest report", _judge, "truthful", _never_unknown),
-    ("unsafe re-sends", _judge, "unsafe_resends", _always(0)),
-    ("reads make a re-send safe", _judge, "unsafe_resends", _always(1)),
-)
+    Raises:
+        ValueError: the function's text does not hold `old` exactly once: the judge was changed, and the clause must follow.
+    """
+    source = textwrap.dedent(inspect.getsource(function))
+    if source.count(old) != 1:
+        raise ValueError(f"{function.__name__} holds {old!r} {source.count(old)} times, not once")
+    module = compile(source.replace(old, new), inspect.getfile(function), "exec", dont_inherit=True)
+    return next(
+        code for code in module.co_consts if isinstance(code, CodeType) and code.co_name == function.__name__
+    )
