@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 from tests.undo.conftest import ME, PEER, add, create, grant, put
@@ -24,14 +24,17 @@ def serve(path: Path) -> list[str]:
 def talk(path: Path, *calls: tuple[str, dict[str, Any]], mode: Any = "auto") -> list[Any]:
     """Return the server's tools and then its result of each call, over a pipe to a process of its own."""
     from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
 
-    async def main() -> list[Any]:
+    async def main(log: TextIO) -> list[Any]:
         command, *args = serve(path)
         parameters = StdioServerParameters(command=command, args=args, env=_environment())
-        async with Client(parameters, mode=mode) as client:
+        # The default log is the standard error of whoever imported the client first, which pytest may have replaced.
+        async with Client(stdio_client(parameters, errlog=log), mode=mode) as client:
             return [(await client.list_tools()).tools, *[await client.call_tool(*call) for call in calls]]
 
-    return asyncio.run(main())
+    with path.with_name("server.log").open("w") as log:
+        return asyncio.run(main(log))
 
 
 def _environment() -> dict[str, str]:
