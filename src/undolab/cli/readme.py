@@ -74,13 +74,18 @@ def measured(path: Path) -> dict[str, float]:
         ) from error
 
 
+def commands(table: str) -> list[str]:
+    """Return the commands of the README's table, in its order."""
+    return _ROW.findall(table)
+
+
 def minutes(table: str, seconds: dict[str, float]) -> str:
     """Return the table with the minutes of each measured command in its first column, rounded up.
 
     Raises:
         UndolabError: no row has the command.
     """
-    lost = sorted(seconds.keys() - set(_ROW.findall(table)))
+    lost = sorted(seconds.keys() - set(commands(table)))
     if lost:
         raise UndolabError(
             f"{README} has no row for {', '.join(lost)}; name the command there as it was measured"
