@@ -19,8 +19,8 @@ from undolab.agents.scripted import Policy, ScriptedAgent
 from undolab.model.load import load_tools, load_workflow
 from undolab.model.wire import ArmId
 from undolab.trials.arm import Task, prepare, run_arm
-from undolab.trials.matrix import fault_plan
 from undolab.trials.prefix import compare_prefix
+from undolab.trials.schedule import schedule
 
 PEER = ROOT / ".cache" / "bench-venv" / "bin" / "python"
 POST = "POST_MUTATION_PRE_ACK"
@@ -34,7 +34,7 @@ def pair(task: Task) -> None:
     agent = ScriptedAgent(task.workflow.plan, task.tools, Policy.NEVER_RETRY)
     control = run_arm(task, ArmId(**name, boundary="NONE", method="none", arm="control"), agent)
     arm = ArmId(**name, boundary=POST, method="none", arm="fault")
-    fault = run_arm(task, arm, agent, fault_plan(task.workflow, POST))
+    fault = run_arm(task, arm, agent, schedule(task.workflow, task.catalogue, POST, "none") or ())
     if not compare_prefix(arm.name(), fault.verdict.exposure, control.log.lines, fault.log.lines).equal:
         raise SystemExit("the arms differ before the fault")
 

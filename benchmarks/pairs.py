@@ -13,8 +13,8 @@ from undolab.model.calls import Phase, Reply
 from undolab.model.load import load_tools, load_workflows
 from undolab.model.wire import ArmId
 from undolab.trials.arm import Task, prepare, run_arm
-from undolab.trials.matrix import fault_plan
 from undolab.trials.prefix import compare_prefix
+from undolab.trials.schedule import schedule
 from undolab.world import World
 
 ROUNDS = 10
@@ -34,7 +34,7 @@ def pair(task: Task) -> None:
     fault = ArmId(**fields, boundary=POST, method="none", arm="fault")
     agent = ScriptedAgent(task.workflow.plan, task.tools, Policy.VERIFY_FIRST)
     left = run_arm(task, control, agent)
-    right = run_arm(task, fault, agent, fault_plan(task.workflow, POST))
+    right = run_arm(task, fault, agent, schedule(task.workflow, task.catalogue, POST, "none") or ())
     compare_prefix(fault.name(), right.verdict.exposure, left.log.lines, right.log.lines)
 
 

@@ -5,10 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from undolab.model.config import Study
-from undolab.model.errors import UndolabError
-from undolab.model.fault import Boundary, FaultPlan
+from undolab.model.fault import Boundary
 from undolab.model.wire import ArmId
-from undolab.model.workflow import Workflow
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,31 +51,3 @@ def arms_per_trial(study: Study) -> int:
     """Return how many arms each trial has."""
     others = sum(method != "none" for method in study.methods)
     return 1 + others + len(study.boundaries) * len(study.methods)
-
-
-def fault_plan(workflow: Workflow, boundary: str, scenario: str | None = None) -> list[FaultPlan]:
-    """Return the schedule of an arm: nothing at `NONE`, else the scenario's target at that boundary.
-
-    Args:
-        workflow: the task.
-        boundary: a `Boundary`.
-        scenario: id of the scenario; None takes the first, which is the one the study uses.
-
-    Raises:
-        UndolabError: the workflow has no such scenario.
-    """
-    if boundary == Boundary.NONE:
-        return []
-    for candidate in workflow.scenarios:
-        if scenario in (None, candidate.id):
-            return [
-                FaultPlan(
-                    boundary=Boundary(boundary),
-                    scenario=candidate.id,
-                    tool=candidate.tool,
-                    match=candidate.match,
-                    nth=candidate.nth,
-                )
-            ]
-    known = ", ".join(candidate.id for candidate in workflow.scenarios)
-    raise UndolabError(f"{workflow.id} has no scenario {scenario!r}; it has {known}")
