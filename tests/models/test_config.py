@@ -29,7 +29,7 @@ def test_the_released_models_load() -> None:
         ("threads: 1", "threads: one", "/gemma3-270m is not a model entry"),
         ("  engine:", "  motor: 1\n  engine:", "unknown field `motor`"),
         ("gemma3-270m:", "gemma3-270m: [", "is not valid YAML"),
-        ("examples: plain", "examples: rich", r"\$.prompt.examples"),
+        ("  prompt:\n", "  prompt:\n    examples: rich\n", "/prompt/examples belongs to a study"),
     ],
 )
 def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

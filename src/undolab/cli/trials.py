@@ -18,14 +18,14 @@ from rich.progress import (
 from undolab.cli.common import BUILD, MODELS, WORKFLOWS, Commands, read_config, read_tools, read_workflow
 from undolab.model.canon import canonical
 from undolab.model.check import require
-from undolab.model.config import Config
+from undolab.model.config import MAIN, Config, Study, place
 from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
 from undolab.model.load import load_workflows
 from undolab.model.verdict import Verdict
 from undolab.model.workflow import Split, Workflow
 from undolab.models.backend import Backend
-from undolab.models.config import ApiConfig, ModelConfig, load_all
+from undolab.models.config import ApiConfig, ModelConfig, find_model, load_all
 from undolab.models.sources import open_store, replay
 from undolab.recovery.privileges import privileges_page
 from undolab.release.freeze import require_frozen
@@ -48,7 +48,7 @@ from undolab.trials.output import write_workflow
 from undolab.trials.own import FRAMEWORK, SECONDS, describe, make_own
 from undolab.trials.run import PairRow, run_workflow
 from undolab.trials.source import make_agents, store_path
-from undolab.trials.status import missing
+from undolab.trials.status import Status, missing
 from undolab.trials.sweep import sweep, sweep_csv
 
 _POLICIES = "gold, always-retry, never-retry, verify-first"
@@ -62,8 +62,10 @@ def add_commands(commands: Commands) -> None:
     run = actions.add_parser(
         "run",
         help="run pairs: replayed from records, or --live",
-        description="Run the pairs of the study in config/config.yaml. Without --live nothing but records is asked.",
+        description="Run the pairs of the studies in config/config.yaml: of all, but of the main one where --workflow, "
+        "--split or --agent is given without --study. Without --live nothing but records is asked.",
     )
+    _add_study(run)
     run.add_argument("--workflow", action="append", metavar="ID", help="only this workflow (may be repeated)")
     run.add_argument(
         "--split", choices=[split.value for split in Split], help="another split than the study's"
@@ -101,6 +103,7 @@ def add_commands(commands: Commands) -> None:
     run.set_defaults(run=_run)
 
     status = actions.add_parser("status", help="how many arms are recorded, missing and invalid")
+    _add_study(status)
     status.add_argument("--split", choices=[split.value for split in Split])
     status.set_defaults(run=_status)
 
@@ -135,17 +138,31 @@ def add_commands(commands: Commands) -> None:
     again.set_defaults(run=_reconstruct)
 
 
-def _chosen(arguments: argparse.Namespace, config: Config) -> list[Workflow]:
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--study", metavar="NAME", help=f"only this study: {MAIN}, or a name under side_studies"
+    )
+
+
+def _studies(arguments: argparse.Namespace, config: Config) -> dict[str, Study]:
+    """Return the studies that are meant, by name."""
+    narrowed = arguments.split or getattr(arguments, "workflow", None) or getattr(arguments, "agent", None)
+    if arguments.study or narrowed:
+        name = arguments.study or MAIN
+        return {name: config.one(name)}
+    return config.studies()
+
+
+def _chosen(arguments: argparse.Namespace, study: Study) -> list[Workflow]:
     names = getattr(arguments, "workflow", None)
     if names:
         return [read_workflow(name) for name in names]
-    return load_workflows(WORKFLOWS, Split(arguments.split) if arguments.split else config.study.split)
+    return load_workflows(WORKFLOWS, Split(arguments.split) if arguments.split else study.split)
 
 
-def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
+def _tasks(workflows: list[Workflow], study: Study) -> list[Task]:
     tools = read_tools()
     require(workflows, tools)
-    study = config.study
     return [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
 
 
@@ -162,28 +179,37 @@ def _run(arguments: argparse.Namespace) -> int:
     config = read_config()
     policy = (arguments.agent or "").removeprefix("scripted:")
     out = arguments.out or (BUILD / "scripted" / policy if policy else BUILD)
+    studies = _studies(arguments, config)
     if arguments.agent:
-        models = [f"scripted:{arguments.agent.removeprefix('scripted:')}"]
-        if models[0].removeprefix("scripted:") not in _POLICIES.split(", "):
+        if policy not in _POLICIES.split(", "):
             raise UndolabError(f"no scripted agent {arguments.agent!r}; there are {_POLICIES}")
-        config = _with_models(config, models, "script")
-    tasks = _tasks(_chosen(arguments, config), config)
+        studies = {
+            name: replace(study, models=[f"scripted:{policy}"], frameworks=["script"])
+            for name, study in studies.items()
+        }
     if arguments.dry_run:
-        print(missing(tasks, config.study, load_all(MODELS)).text())
+        _print_missing(arguments, studies)
         return 0
     if arguments.live:
-        split = _one_split(tasks)
-        if split is Split.TEST:
-            require_frozen(Path(), split)
-        worker, tasks = _share(arguments.worker, tasks)
-        fresh = record(tasks, config.study, load_all(MODELS), split, Path(), worker)
-        print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
+        for name, study in studies.items():
+            _record(arguments, name, study)
         return 0
     models_by_name = {} if arguments.agent else load_all(MODELS)
-    for task in tasks:
-        backends = {} if arguments.agent else _replay(models_by_name, task.workflow.split)
-        _write(task, config, make_agents(models_by_name, backends), out)
+    for name, study in studies.items():
+        for task in _tasks(_chosen(arguments, study), study):
+            backends = {} if arguments.agent else _replay(models_by_name, study, task.workflow.split)
+            _write(task, study, make_agents(models_by_name, backends), out / place(name))
     return 0
+
+
+def _record(arguments: argparse.Namespace, name: str, study: Study) -> None:
+    tasks = _tasks(_chosen(arguments, study), study)
+    split = _one_split(tasks)
+    if split is Split.TEST:
+        require_frozen(Path(), split)
+    worker, tasks = _share(arguments.worker, tasks)
+    fresh = record(tasks, study, load_all(MODELS), split, Path(), worker)
+    print(f"study {name}: {fresh} completions recorded; none is missing for {len(tasks)} workflows")
 
 
 def _run_own(arguments: argparse.Namespace) -> int:
@@ -191,21 +217,21 @@ def _run_own(arguments: argparse.Namespace) -> int:
         raise UndolabError(
             "--live, --dry-run and --worker are for recorded models; leave them out with --agent"
         )
-    config = read_config()
-    workflows = _chosen(arguments, config)
+    study = read_config().one(arguments.study or MAIN)
+    workflows = _chosen(arguments, study)
     run = describe(arguments.agent, workflows, test=arguments.test, seconds=arguments.timeout)
-    config = _with_models(config, [run.model], FRAMEWORK)
+    study = replace(study, models=[run.model], frameworks=[FRAMEWORK])
     out = arguments.out or BUILD / "own" / run.model.removeprefix("own:")
     make = make_own(arguments.agent, arguments.timeout)
     write_bytes(out / "agent.json", canonical(run) + b"\n")
-    for task in _tasks(workflows, config):
-        _write(task, config, make, out)
+    for task in _tasks(workflows, study):
+        _write(task, study, make, out)
     print(f"results of {run.model} are in {out}")
     return 0
 
 
-def _write(task: Task, config: Config, make: MakeAgent, out: Path) -> None:
-    study, name = config.study, task.workflow.id
+def _write(task: Task, study: Study, make: MakeAgent, out: Path) -> None:
+    name = task.workflow.id
     arms = arms_per_trial(study) * len(study.models) * len(study.frameworks) * len(study.seeds)
     count = write_workflow(out, name, _shown(name, run_workflow(task, study, make), arms))
     print(f"{name}: {count} arms")
@@ -229,12 +255,10 @@ def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
     return f"{number}of{count}", tasks[int(number) - 1 :: int(count)]
 
 
-def _with_models(config: Config, models: list[str], framework: str) -> Config:
-    return replace(config, study=replace(config.study, models=models, frameworks=[framework]))
-
-
-def _replay(models: dict[str, ModelConfig | ApiConfig], split: str) -> dict[str, Backend]:
-    return {name: replay(open_store(model, store_path(name, split))) for name, model in models.items()}
+def _replay(models: dict[str, ModelConfig | ApiConfig], study: Study, split: str) -> dict[str, Backend]:
+    return {
+        name: replay(open_store(find_model(models, name), store_path(name, split))) for name in study.models
+    }
 
 
 def _shown(
@@ -255,10 +279,17 @@ def _shown(
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    config = read_config()
-    found = missing(_tasks(_chosen(arguments, config), config), config.study, load_all(MODELS))
-    print(found.text())
-    return 1 if found.missing_arms or found.invalid else 0
+    found = _print_missing(arguments, _studies(arguments, read_config()))
+    return 1 if any(one.missing_arms or one.invalid for one in found) else 0
+
+
+def _print_missing(arguments: argparse.Namespace, studies: dict[str, Study]) -> list[Status]:
+    found = []
+    for name, study in studies.items():
+        status = missing(_tasks(_chosen(arguments, study), study), study, load_all(MODELS))
+        print(f"study {name}: {status.text()}")
+        found.append(status)
+    return found
 
 
 def _conformance(arguments: argparse.Namespace) -> int:
@@ -270,7 +301,7 @@ def _conformance(arguments: argparse.Namespace) -> int:
     write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
     write_bytes(
         arguments.out.parent / "prompts.csv",
-        prompts_csv(_tasks(workflows, read_config()), _ours()),
+        prompts_csv(_tasks(workflows, read_config().study), _ours()),
     )
     write_bytes(arguments.out.parent / "baselines.csv", baselines_csv(verdicts, workflows, tools))
     write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from undolab.model.config import Config
+from undolab.model.config import MAIN, Config
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Boundary
 from undolab.stats.metrics import METRICS
@@ -52,10 +52,11 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def matrix_from(config: Mapping[str, Any], workflows: Sequence[str]) -> Matrix:
-    """Return the matrix of a parsed `config/config.yaml` over the workflows of its split.
+def matrix_from(config: Mapping[str, Any], workflows: Sequence[str], name: str = MAIN) -> Matrix:
+    """Return the matrix of a study in a parsed `config/config.yaml` over the workflows of its split.
 
-    PRE minus POST, for each method, is added as one family for each metric that has a family.
+    PRE minus POST, for each method, is added as one family for each metric that has a family. A side study takes of the
+    families what its boundaries and methods have.
 
     Raises:
         UndolabError: the configuration has a wrong shape, or a family names what the study has not.
@@ -64,7 +65,7 @@ def matrix_from(config: Mapping[str, Any], workflows: Sequence[str]) -> Matrix:
         checked = msgspec.convert(config, Config)
     except msgspec.ValidationError as error:
         raise UndolabError(f"The configuration describes no study: {error}; mend that key.") from error
-    study, stats = checked.study, checked.stats
+    study, stats = checked.one(name), checked.stats
     matrix = Matrix(
         workflows=sorted(workflows),
         models=study.models,
@@ -78,7 +79,10 @@ def matrix_from(config: Mapping[str, Any], workflows: Sequence[str]) -> Matrix:
         bootstrap_seed=stats.seed,
         families=[Family(**msgspec.to_builtins(family)) for family in stats.families],
     )
-    _check(matrix)
+    if name == MAIN:
+        _check(matrix)
+    else:
+        matrix = msgspec.structs.replace(matrix, families=list(_within(matrix)))
     return msgspec.structs.replace(matrix, families=[*matrix.families, *_pre_minus_post(matrix)])
 
 
@@ -88,6 +92,15 @@ def _pre_minus_post(matrix: Matrix) -> list[Family]:
         return []
     metrics = dict.fromkeys(family.metric for family in matrix.families)
     return [Family(name=f"pre-post-{metric}", metric=metric, contrasts=[both]) for metric in metrics]
+
+
+def _within(matrix: Matrix) -> Iterator[Family]:
+    """Yield the families with the contrasts that the matrix has cells for; one without any keeps its metric alone."""
+    for family in matrix.families:
+        levels = matrix.methods if family.boundary else matrix.boundaries
+        fits = not family.boundary or family.boundary in matrix.boundaries
+        kept = [pair for pair in family.contrasts if fits and set(pair) <= set(levels)]
+        yield msgspec.structs.replace(family, contrasts=kept)
 
 
 def _check(matrix: Matrix) -> None:

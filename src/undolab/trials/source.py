@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from msgspec.structs import replace
+
 from undolab.agents.base import Agent
 from undolab.agents.chat import ChatAgent
 from undolab.agents.direct import DirectAgent
+from undolab.agents.examples import VARIANTS
 from undolab.agents.messages import write_messages
 from undolab.agents.prompt import Layout, write_prompt
 from undolab.agents.scripted import Policy, ScriptedAgent
@@ -28,6 +31,17 @@ FRAMEWORKS = ("F1", "F2")
 def store_path(model: str, split: str) -> Path:
     """Return where the records of a model and split lie, relative to the repository."""
     return Path("data/records") / model / f"{split}.jsonl.zst"
+
+
+def with_examples(model: ModelConfig | ApiConfig, variant: str) -> ModelConfig | ApiConfig:
+    """Return the model with a study's variant of the worked examples.
+
+    Raises:
+        UndolabError: there is no such variant.
+    """
+    if variant not in VARIANTS:
+        raise UndolabError(f"no worked examples {variant!r}; there are {', '.join(sorted(VARIANTS))}")
+    return replace(model, prompt=replace(model.prompt, examples=variant))
 
 
 def make_agents(
@@ -51,7 +65,7 @@ def make_agents(
                 f"no model {arm.model!r} in config/models.yaml; it has {', '.join(sorted(models))}"
             )
         backend: Any = backends[arm.model]
-        config = models[arm.model]
+        config = with_examples(models[arm.model], task.examples)
 
         def ask(layout: Layout) -> Agent:
             if isinstance(config, ApiConfig) and config.protocol == "chat":
