@@ -301,7 +301,7 @@ def _conformance(arguments: argparse.Namespace) -> int:
     write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
     write_bytes(
         arguments.out.parent / "prompts.csv",
-        prompts_csv(_tasks(workflows, read_config().study), _ours()),
+        prompts_csv(workflows, tools, read_config().studies().values(), load_all(MODELS)),
     )
     write_bytes(arguments.out.parent / "baselines.csv", baselines_csv(verdicts, workflows, tools))
     write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))
@@ -321,10 +321,6 @@ def _conformance(arguments: argparse.Namespace) -> int:
     for arm in unequal:
         print(f"{arm}: is not its control but for what the method declares")
     return 1 if wrong or unequal else 0
-
-
-def _ours() -> dict[str, ModelConfig]:
-    return {name: model for name, model in load_all(MODELS).items() if isinstance(model, ModelConfig)}
 
 
 def _sweep(arguments: argparse.Namespace) -> int:

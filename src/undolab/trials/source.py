@@ -15,6 +15,7 @@ from undolab.agents.messages import write_messages
 from undolab.agents.prompt import Layout, write_prompt
 from undolab.agents.scripted import Policy, ScriptedAgent
 from undolab.model.errors import UndolabError
+from undolab.model.record import ChatRequest, CompletionRequest
 from undolab.model.wire import ArmId
 from undolab.models.backend import Backend, ChatBackend
 from undolab.models.config import ApiConfig, ModelConfig
@@ -24,8 +25,8 @@ SCRIPTED = "scripted:"
 """Prefix of the model name of a scripted agent."""
 
 
-FRAMEWORKS = ("F1", "F2")
-"""Agent loops: the direct one, and LangGraph."""
+FRAMEWORKS: Mapping[str, Layout] = {"F1": write_prompt, "F2": write_messages}
+"""Agent loops with their prompt layouts: the direct one, and LangGraph."""
 
 
 def store_path(model: str, split: str) -> Path:
@@ -67,22 +68,28 @@ def make_agents(
         backend: Any = backends[arm.model]
         config = with_examples(models[arm.model], task.examples)
 
-        def ask(layout: Layout) -> Agent:
-            if isinstance(config, ApiConfig) and config.protocol == "chat":
-                return ChatAgent(backend, config, arm.seed, resume)
-            return DirectAgent(backend, config, arm.seed, resume, layout)
-
-        if arm.framework == "F1":
-            return ask(write_prompt)
-        if arm.framework == "F2":
-            inner = ask(write_messages)
-            agent: Any = _graph().GraphAgent(inner, savers.get(arm.name()) if resume else None)
-            savers[arm.name()] = agent.saver
-            graph: Agent = agent
-            return graph
-        raise UndolabError(f"no framework {arm.framework!r}; there are {', '.join(FRAMEWORKS)}")
+        inner = _ask(backend, config, arm, resume)
+        if arm.framework != "F2":
+            return inner
+        agent: Any = _graph().GraphAgent(inner, savers.get(arm.name()) if resume else None)
+        savers[arm.name()] = agent.saver
+        graph: Agent = agent
+        return graph
 
     return make
+
+
+def first_request(model: ModelConfig | ApiConfig, task: Task, arm: ArmId) -> CompletionRequest | ChatRequest:
+    """Return what a model is asked first in an arm, whole."""
+    return _ask(None, with_examples(model, task.examples), arm, 0).request(task.view, [])
+
+
+def _ask(backend: Any, config: ModelConfig | ApiConfig, arm: ArmId, resume: int) -> ChatAgent | DirectAgent:
+    if arm.framework not in FRAMEWORKS:
+        raise UndolabError(f"no framework {arm.framework!r}; there are {', '.join(FRAMEWORKS)}")
+    if isinstance(config, ApiConfig) and config.protocol == "chat":
+        return ChatAgent(backend, config, arm.seed, resume)
+    return DirectAgent(backend, config, arm.seed, resume, FRAMEWORKS[arm.framework])
 
 
 def _graph() -> Any:
