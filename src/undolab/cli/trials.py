@@ -47,7 +47,7 @@ from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
 from undolab.trials.own import FRAMEWORK, SECONDS, describe, make_own
 from undolab.trials.run import PairRow, run_workflow
-from undolab.trials.source import make_agents, store_path
+from undolab.trials.source import RECORDS, make_agents, require_grammar, store_path
 from undolab.trials.status import missing
 from undolab.trials.sweep import sweep, sweep_csv
 
@@ -96,7 +96,24 @@ def add_commands(commands: Commands) -> None:
         "--worker", metavar="K/N", help="with --live: record only each Nth workflow, beside other workers"
     )
     run.add_argument(
-        "--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop"
+        "--dry-run",
+        action="store_true",
+        help="print how many calls, tokens and dollars are missing, and stop",
+    )
+    run.add_argument(
+        "--model",
+        action="append",
+        metavar="NAME",
+        help="with --live or --dry-run: only this model of the study (may be repeated), or with --pilot any one model",
+    )
+    run.add_argument(
+        "--pilot",
+        type=Path,
+        metavar="FILE",
+        help="with --live or --dry-run: records in this .jsonl.zst, a file of its own, instead of the study's",
+    )
+    run.add_argument(
+        "--max-usd", type=float, metavar="N", help="with --live: stop before more than this is spent"
     )
     run.set_defaults(run=_run)
 
@@ -146,7 +163,9 @@ def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
     tools = read_tools()
     require(workflows, tools)
     study = config.study
-    return [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
+    tasks = [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
+    require_grammar(tasks)
+    return tasks
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -168,17 +187,11 @@ def _run(arguments: argparse.Namespace) -> int:
             raise UndolabError(f"no scripted agent {arguments.agent!r}; there are {_POLICIES}")
         config = _with_models(config, models, "script")
     tasks = _tasks(_chosen(arguments, config), config)
-    if arguments.dry_run:
-        print(missing(tasks, config.study, load_all(MODELS)).text())
-        return 0
-    if arguments.live:
-        split = _one_split(tasks)
-        if split is Split.TEST:
-            require_frozen(Path(), split)
-        worker, tasks = _share(arguments.worker, tasks)
-        fresh = record(tasks, config.study, load_all(MODELS), split, Path(), worker)
-        print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
-        return 0
+    if arguments.dry_run or arguments.live:
+        config = _asked(arguments, config)
+        return _dry_run(arguments, config, tasks) if arguments.dry_run else _record(arguments, config, tasks)
+    if arguments.model or arguments.pilot or arguments.max_usd is not None:
+        raise UndolabError("--model, --pilot and --max-usd need --live or --dry-run: a replay asks no model")
     models_by_name = {} if arguments.agent else load_all(MODELS)
     for task in tasks:
         backends = {} if arguments.agent else _replay(models_by_name, task.workflow.split)
@@ -186,10 +199,61 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _asked(arguments: argparse.Namespace, config: Config) -> Config:
+    """Return the study with the models that are to be asked."""
+    names = arguments.model or config.study.models
+    strange = sorted(set(names) - set(config.study.models))
+    if arguments.pilot is None:
+        if strange:
+            raise UndolabError(
+                f"{strange[0]} is no model of the study ({', '.join(config.study.models)}); record it into a file of its own "
+                "with --pilot FILE, or add it to study.models in config/config.yaml"
+            )
+    elif len(names) != 1:
+        raise UndolabError(f"--pilot holds the records of one model; name one by --model: {', '.join(names)}")
+    elif not arguments.pilot.name.endswith(".jsonl.zst"):
+        raise UndolabError(f"{arguments.pilot} must end in .jsonl.zst")
+    elif arguments.pilot.resolve().is_relative_to(RECORDS.resolve()):
+        raise UndolabError(f"{arguments.pilot} is among the study's records; name a file outside {RECORDS}")
+    return replace(config, study=replace(config.study, models=names))
+
+
+def _dry_run(arguments: argparse.Namespace, config: Config, tasks: list[Task]) -> int:
+    print(missing(tasks, config.study, load_all(MODELS), arguments.pilot).text())
+    return 0
+
+
+def _record(arguments: argparse.Namespace, config: Config, tasks: list[Task]) -> int:
+    split = _one_split(tasks)
+    if split is Split.TEST:
+        require_frozen(Path(), split)
+    worker, tasks = _share(arguments.worker, tasks)
+    done = record(
+        tasks,
+        config.study,
+        load_all(MODELS),
+        split,
+        Path(),
+        worker,
+        pilot=arguments.pilot,
+        max_usd=arguments.max_usd,
+    )
+    spent = f" for {done.usd:.4f} US dollars" if done.usd else ""
+    if done.infra_errors:
+        print(
+            f"{done.fresh} completions recorded{spent}; {len(done.infra_errors)} arms are INFRA_ERROR: they have no verdict, "
+            "and the same command runs them again"
+        )
+        return 1
+    print(f"{done.fresh} completions recorded{spent}; none is missing for {len(tasks)} workflows")
+    return 0
+
+
 def _run_own(arguments: argparse.Namespace) -> int:
-    if arguments.live or arguments.dry_run or arguments.worker:
+    named = arguments.model or arguments.pilot or arguments.max_usd is not None
+    if arguments.live or arguments.dry_run or arguments.worker or named:
         raise UndolabError(
-            "--live, --dry-run and --worker are for recorded models; leave them out with --agent"
+            "--live, --dry-run, --worker, --model, --pilot and --max-usd are for recorded models; leave them out with --agent"
         )
     config = read_config()
     workflows = _chosen(arguments, config)

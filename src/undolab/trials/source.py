@@ -1,6 +1,6 @@
 """Where the agents of a study come from: recorded models, live models, or scripts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 from undolab.agents.base import Agent
 from undolab.agents.chat import ChatAgent
 from undolab.agents.direct import DirectAgent
+from undolab.agents.grammar import build_grammar
 from undolab.agents.messages import write_messages
 from undolab.agents.prompt import Layout, write_prompt
 from undolab.agents.scripted import Policy, ScriptedAgent
@@ -21,13 +22,28 @@ SCRIPTED = "scripted:"
 """Prefix of the model name of a scripted agent."""
 
 
+RECORDS = Path("data/records")
+"""The study's records, relative to the repository."""
 FRAMEWORKS = ("F1", "F2")
 """Agent loops: the direct one, and LangGraph."""
 
 
 def store_path(model: str, split: str) -> Path:
     """Return where the records of a model and split lie, relative to the repository."""
-    return Path("data/records") / model / f"{split}.jsonl.zst"
+    return RECORDS / model / f"{split}.jsonl.zst"
+
+
+def require_grammar(tasks: Iterable[Task]) -> None:
+    """Refuse tools that llama.cpp's grammars cannot take, before any model is loaded or asked.
+
+    Raises:
+        UndolabError: names workflow, tool and property.
+    """
+    for task in tasks:
+        try:
+            build_grammar(task.view.tools)
+        except UndolabError as error:
+            raise UndolabError(f"{task.workflow.id}: {error}") from error
 
 
 def make_agents(
