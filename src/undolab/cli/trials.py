@@ -47,7 +47,7 @@ from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
 from undolab.trials.own import FRAMEWORK, SECONDS, describe, make_own
 from undolab.trials.run import PairRow, run_workflow
-from undolab.trials.source import make_agents, store_path
+from undolab.trials.source import RECORDS, make_agents, require_grammar, store_path
 from undolab.trials.status import Status, missing
 from undolab.trials.sweep import sweep, sweep_csv
 
@@ -63,7 +63,7 @@ def add_commands(commands: Commands) -> None:
         "run",
         help="run pairs: replayed from records, or --live",
         description="Run the pairs of the studies in config/config.yaml: of all, but of the main one where --workflow, "
-        "--split or --agent is given without --study. Without --live nothing but records is asked.",
+        "--split, --pilot or --agent is given without --study. Without --live nothing but records is asked.",
     )
     _add_study(run)
     run.add_argument("--workflow", action="append", metavar="ID", help="only this workflow (may be repeated)")
@@ -98,7 +98,24 @@ def add_commands(commands: Commands) -> None:
         "--worker", metavar="K/N", help="with --live: record only each Nth workflow, beside other workers"
     )
     run.add_argument(
-        "--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop"
+        "--dry-run",
+        action="store_true",
+        help="print how many calls, tokens and dollars are missing, and stop",
+    )
+    run.add_argument(
+        "--model",
+        action="append",
+        metavar="NAME",
+        help="with --live or --dry-run: only this model of the study (may be repeated), or with --pilot any one model",
+    )
+    run.add_argument(
+        "--pilot",
+        type=Path,
+        metavar="FILE",
+        help="with --live or --dry-run: records in this .jsonl.zst, a file of its own, instead of the study's",
+    )
+    run.add_argument(
+        "--max-usd", type=float, metavar="N", help="with --live: stop before more than this is spent"
     )
     run.set_defaults(run=_run)
 
@@ -146,7 +163,7 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
 
 def _studies(arguments: argparse.Namespace, config: Config) -> dict[str, Study]:
     """Return the studies that are meant, by name."""
-    narrowed = arguments.split or getattr(arguments, "workflow", None) or getattr(arguments, "agent", None)
+    narrowed = any(getattr(arguments, one, None) for one in ("split", "workflow", "agent", "pilot"))
     if arguments.study or narrowed:
         name = arguments.study or MAIN
         return {name: config.one(name)}
@@ -163,7 +180,9 @@ def _chosen(arguments: argparse.Namespace, study: Study) -> list[Workflow]:
 def _tasks(workflows: list[Workflow], study: Study) -> list[Task]:
     tools = read_tools()
     require(workflows, tools)
-    return [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
+    tasks = [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
+    require_grammar(tasks)
+    return tasks
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -187,13 +206,14 @@ def _run(arguments: argparse.Namespace) -> int:
             name: replace(study, models=[f"scripted:{policy}"], frameworks=["script"])
             for name, study in studies.items()
         }
-    if arguments.dry_run:
-        _print_missing(arguments, studies)
-        return 0
-    if arguments.live:
-        for name, study in studies.items():
-            _record(arguments, name, study)
-        return 0
+    if arguments.dry_run or arguments.live:
+        studies = _asked(arguments, studies)
+        if arguments.dry_run:
+            _print_missing(arguments, studies, arguments.pilot)
+            return 0
+        return _record_all(arguments, studies)
+    if arguments.model or arguments.pilot or arguments.max_usd is not None:
+        raise UndolabError("--model, --pilot and --max-usd need --live or --dry-run: a replay asks no model")
     models_by_name = {} if arguments.agent else load_all(MODELS)
     for name, study in studies.items():
         for task in _tasks(_chosen(arguments, study), study):
@@ -202,20 +222,58 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _record(arguments: argparse.Namespace, name: str, study: Study) -> None:
-    tasks = _tasks(_chosen(arguments, study), study)
-    split = _one_split(tasks)
-    if split is Split.TEST:
-        require_frozen(Path(), split)
-    worker, tasks = _share(arguments.worker, tasks)
-    fresh = record(tasks, study, load_all(MODELS), split, Path(), worker)
-    print(f"study {name}: {fresh} completions recorded; none is missing for {len(tasks)} workflows")
+def _asked(arguments: argparse.Namespace, studies: dict[str, Study]) -> dict[str, Study]:
+    """Return the studies with the models that are to be asked; those that have none of them are left out."""
+    known = list(dict.fromkeys(name for study in studies.values() for name in study.models))
+    names = arguments.model or known
+    strange = sorted(set(names) - set(known))
+    if arguments.pilot is None:
+        if strange:
+            raise UndolabError(
+                f"{strange[0]} is no model of the study ({', '.join(known)}); record it into a file of its own "
+                "with --pilot FILE, or add it to study.models in config/config.yaml"
+            )
+        asked = {name: [one for one in study.models if one in names] for name, study in studies.items()}
+        return {name: replace(studies[name], models=models) for name, models in asked.items() if models}
+    if len(names) != 1:
+        raise UndolabError(f"--pilot holds the records of one model; name one by --model: {', '.join(names)}")
+    if not arguments.pilot.name.endswith(".jsonl.zst"):
+        raise UndolabError(f"{arguments.pilot} must end in .jsonl.zst")
+    if arguments.pilot.resolve().is_relative_to(RECORDS.resolve()):
+        raise UndolabError(f"{arguments.pilot} is among the study's records; name a file outside {RECORDS}")
+    return {name: replace(study, models=names) for name, study in studies.items()}
+
+
+def _record_all(arguments: argparse.Namespace, studies: dict[str, Study]) -> int:
+    left, failed = arguments.max_usd, 0
+    for name, study in studies.items():
+        tasks = _tasks(_chosen(arguments, study), study)
+        split = _one_split(tasks)
+        if split is Split.TEST:
+            require_frozen(Path(), split)
+        worker, tasks = _share(arguments.worker, tasks)
+        done = record(
+            tasks, study, load_all(MODELS), split, Path(), worker, pilot=arguments.pilot, max_usd=left
+        )
+        if left is not None:
+            left -= done.usd
+        spent = f" for {done.usd:.4f} US dollars" if done.usd else ""
+        rest = f"none is missing for {len(tasks)} workflows"
+        if done.infra_errors:
+            rest = (
+                f"{len(done.infra_errors)} arms are INFRA_ERROR: they have no verdict, "
+                "and the same command runs them again"
+            )
+            failed = 1
+        print(f"study {name}: {done.fresh} completions recorded{spent}; {rest}")
+    return failed
 
 
 def _run_own(arguments: argparse.Namespace) -> int:
-    if arguments.live or arguments.dry_run or arguments.worker:
+    named = arguments.model or arguments.pilot or arguments.max_usd is not None
+    if arguments.live or arguments.dry_run or arguments.worker or named:
         raise UndolabError(
-            "--live, --dry-run and --worker are for recorded models; leave them out with --agent"
+            "--live, --dry-run, --worker, --model, --pilot and --max-usd are for recorded models; leave them out with --agent"
         )
     study = read_config().one(arguments.study or MAIN)
     workflows = _chosen(arguments, study)
@@ -283,10 +341,12 @@ def _status(arguments: argparse.Namespace) -> int:
     return 1 if any(one.missing_arms or one.invalid for one in found) else 0
 
 
-def _print_missing(arguments: argparse.Namespace, studies: dict[str, Study]) -> list[Status]:
+def _print_missing(
+    arguments: argparse.Namespace, studies: dict[str, Study], pilot: Path | None = None
+) -> list[Status]:
     found = []
     for name, study in studies.items():
-        status = missing(_tasks(_chosen(arguments, study), study), study, load_all(MODELS))
+        status = missing(_tasks(_chosen(arguments, study), study), study, load_all(MODELS), pilot)
         print(f"study {name}: {status.text()}")
         found.append(status)
     return found

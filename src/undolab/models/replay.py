@@ -20,6 +20,10 @@ class MissingRecordError(UndolabError):
     """A request has no record."""
 
 
+class UnansweredError(MissingRecordError):
+    """INFRA_ERROR: a request has records, and all of them are of attempts that brought no answer."""
+
+
 class ReplayBackend:
     """Answers from a store and from nothing else."""
 
@@ -49,6 +53,7 @@ class HttpReplayBackend:
         """Return the recorded answer to a plain completion.
 
         Raises:
+            UnansweredError: every recorded attempt failed.
             MissingRecordError: there is none; names the nearest record and the first field that differs.
         """
         return as_completion(self._answer(request, ordinal))
@@ -65,9 +70,9 @@ class HttpReplayBackend:
             if isinstance(found, ChatAnswer):
                 return found
         if tried:
-            raise MissingRecordError(
-                f"{self._store.path}: the {len(tried)} attempts of request {key[:12]}, ordinal {ordinal} all failed; "
-                "record it with `make live`."
+            raise UnansweredError(
+                f"{self._store.path}: INFRA_ERROR, the {len(tried)} attempts of request {key[:12]}, ordinal {ordinal} "
+                f"all failed; {_HOW}"
             )
         raise MissingRecordError(_explain(self._store, request, key, ordinal))
 

@@ -40,12 +40,15 @@ def label_problems(
             said = line.said
         elif isinstance(line, WireEffectEvent) and line.phase is Phase.INVOKE:
             problems += [(line.seq, problem) for problem in _call(line, adds, turns, start.arm.framework)]
-        elif isinstance(line, ReportEvent) and line.reason == "finished":
-            if said.removeprefix("finish: ").replace(" ", "_") != line.report:
-                problems.append(
-                    (line.seq, f"the report is {line.report}, but the agent's last words are {said!r}")
-                )
+        elif isinstance(line, ReportEvent) and line.reason == "finished" and _report(said) != line.report:
+            problems.append(
+                (line.seq, f"the report is {line.report}, but the agent's last words are {said!r}")
+            )
     return problems
+
+
+def _report(said: str) -> str:
+    return said.removeprefix("finish: ").replace(" ", "_")
 
 
 def _start(start: ArmStart, workflow: Workflow, tools: Mapping[str, ToolSpec]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Where the agents of a study come from: recorded models, live models, or scripts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -11,6 +11,7 @@ from undolab.agents.base import Agent
 from undolab.agents.chat import ChatAgent
 from undolab.agents.direct import DirectAgent
 from undolab.agents.examples import VARIANTS
+from undolab.agents.grammar import build_grammar
 from undolab.agents.messages import write_messages
 from undolab.agents.prompt import Layout, write_prompt
 from undolab.agents.scripted import Policy, ScriptedAgent
@@ -25,13 +26,28 @@ SCRIPTED = "scripted:"
 """Prefix of the model name of a scripted agent."""
 
 
+RECORDS = Path("data/records")
+"""The study's records, relative to the repository."""
 FRAMEWORKS: Mapping[str, Layout] = {"F1": write_prompt, "F2": write_messages}
 """Agent loops with their prompt layouts: the direct one, and LangGraph."""
 
 
 def store_path(model: str, split: str) -> Path:
     """Return where the records of a model and split lie, relative to the repository."""
-    return Path("data/records") / model / f"{split}.jsonl.zst"
+    return RECORDS / model / f"{split}.jsonl.zst"
+
+
+def require_grammar(tasks: Iterable[Task]) -> None:
+    """Refuse tools that llama.cpp's grammars cannot take, before any model is loaded or asked.
+
+    Raises:
+        UndolabError: names workflow, tool and property.
+    """
+    for task in tasks:
+        try:
+            build_grammar(task.view.tools)
+        except UndolabError as error:
+            raise UndolabError(f"{task.workflow.id}: {error}") from error
 
 
 def with_examples(model: ModelConfig | ApiConfig, variant: str) -> ModelConfig | ApiConfig:
