@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 import yaml
 
 from undolab.cli import main
+from undolab.model.canon import call_seed, resumed_seed
 from undolab.model.record import Completion, CompletionRequest, StoreHeader
+from undolab.model.wire import TurnEvent
 from undolab.models.store import RecordStore
 from undolab.trials.source import store_path
 from undolab.wire import read_arms
@@ -30,8 +33,13 @@ SIDE = {
 }
 
 
+RESUMED = {call_seed(resumed_seed(1, 1), turn) for turn in range(1, 20)}
+
+
 class Runbook:
-    """In the place of llama.cpp: says the next line of the runbook in the prompt."""
+    """In the place of llama.cpp: says the next line of the runbook in the prompt, or, `moody`, gives up once its process has died."""
+
+    moody = False
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -44,10 +52,12 @@ class Runbook:
     def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
         assert ordinal == 1
         task = request.prompt.rsplit("Runbook:\n", 1)[1]
-        steps, _, log = task.partition("Log:\n")
+        steps, _, log = task.partition("[ai]\n" if "[ai]\n" in task else "Log:\n")
         lines = steps.splitlines()
         said = sum(line in lines for line in log.splitlines())
         text = lines[said] if said < len(lines) else "finish: done"
+        if self.moody and request.sampling.seed in RESUMED:
+            text = "finish: unknown"
         return Completion(
             text=text, finish_reason="stop", tokens=[said], logprobs=[-0.5], prompt_tokens=len(task)
         )
@@ -170,6 +180,66 @@ def test_the_variant_of_the_examples_is_the_studys(
     models = tree / "config/models.yaml"
     models.write_text(models.read_text().replace("  prompt:\n", "  prompt:\n    examples: plain\n", 1))
     assert "belongs to a study" in said(capsys, "trials", "status", code=2)
+
+
+@pytest.mark.parametrize("moody", [False, True])
+def test_models_run_at_every_boundary_with_every_method_and_framework(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, moody: bool
+) -> None:
+    """Live, replayed and judged from the wire alone, deaths of the agent included; where nothing applies, nothing is counted."""
+    pytest.importorskip("langgraph", reason="F2 needs langgraph (make test installs it)")
+    monkeypatch.setattr(Runbook, "moody", moody)
+    shutil.copy(ROOT / "data/workflows/dev/RB-CRM-003.yaml", "data/workflows/dev")
+    Path("data/workflows/dev/RB-DB-001.yaml").unlink()
+    every = {
+        **SIDE,
+        "frameworks": ["F1", "F2"],
+        "boundaries": [
+            "PRE_MUTATION",
+            "DURING_MUTATION",
+            "POST_MUTATION_PRE_ACK",
+            "POST_ACK_PRE_CHECKPOINT",
+            "POST_ACK_PRE_CHECKPOINT_TOLD",
+        ],
+        "methods": ["none", "B0", "B2", "B2-K", "B3", "B5", "B6"],
+        "seeds": [1],
+    }
+    (tree / "config/config.yaml").write_text(
+        (ROOT / "config/config.yaml").read_text() + dump({"side_studies": {"every": every}})
+    )
+    # Of the two workflows only RB-CRM-003 has a call of several parts.
+    arms = 2 * (2 * (1 + 6 + 4 * 7) + 7)
+
+    said(capsys, "trials", "run", "--live", "--study", "every")
+    assert f"{arms} recorded, 0 missing, 0 invalid" in said(capsys, "trials", "status", "--study", "every")
+    said(capsys, "trials", "run", "--study", "every")
+    here = tree / "build/side/every"
+    logs = sorted((here / "wire").glob("*.zst"))
+    judged = said(
+        capsys, "reconstruct", *map(str, logs), "--against", str(here), "--verdicts", str(here / "verdicts")
+    )
+    assert judged.count(" 0 problems") == 2
+    lines = {name: arm for log in logs for name, arm in read_arms(log)}
+    assert len(lines) == arms
+    lives = [
+        [line for line in arm if isinstance(line, TurnEvent)]
+        for name, arm in lines.items()
+        if "/F1/POST_ACK_PRE_CHECKPOINT/none/" in name
+    ]
+    again = [
+        (before, after)
+        for turns in lives
+        for before, after in pairwise(turns)
+        if after.resume > before.resume and after.turn == before.turn
+    ]
+    assert again
+    # The same prompt with another seed: the count of deaths is in it.
+    store = RecordStore(store_path(MODEL, "dev"))
+    for before, after in again:
+        first, second = (store.get(turn.record.split("#")[0], 1).request for turn in (before, after))
+        assert first.prompt == second.prompt
+        assert first.sampling.seed == call_seed(1, before.turn)
+        assert second.sampling.seed == call_seed(resumed_seed(1, 1), after.turn)
 
 
 @pytest.mark.parametrize("name", ["main", "Big", "a/b", "-a", "a--b", ""])

@@ -3,6 +3,8 @@
 
 rule stats:
     input:
+        TOOLS,
+        EVERY_WORKFLOW,
         "config/config.yaml",
         lambda w: expand(
             "build/{at}verdicts/{workflows}.jsonl", at=w.at, **STUDIES[w.at]
@@ -16,7 +18,7 @@ rule stats:
     log:
         "build/logs/{at}stats.log",
     params:
-        code=code("stats"),
+        code=code("stats", "trials"),
         study=lambda w: STUDIES[w.at]["name"],
     message:
         "Computing metrics, intervals and contrasts of study {params.study}"

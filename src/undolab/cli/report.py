@@ -12,6 +12,7 @@ from undolab.model.errors import UndolabError
 from undolab.model.load import load_workflows, read_yaml
 from undolab.model.workflow import Workflow
 from undolab.models.store import RecordStore
+from undolab.trials.matrix import not_applicable
 from undolab.trials.source import store_path
 
 _TECTONIC = Path(".tools/tectonic")
@@ -70,10 +71,12 @@ def _stats(arguments: argparse.Namespace) -> int:
     from undolab.stats.run import run
 
     study = read_config().one(arguments.study)
-    names = [workflow.id for workflow in load_workflows(WORKFLOWS, study.split)]
+    workflows = load_workflows(WORKFLOWS, study.split)
+    names = [workflow.id for workflow in workflows]
+    absent = not_applicable(study, workflows, read_tools())
     here = arguments.build / place(arguments.study)
     verdicts = [here / "verdicts" / f"{name}.jsonl" for name in names]
-    run(verdicts, matrix_from(read_yaml(CONFIG), names, arguments.study), here / "stats")
+    run(verdicts, matrix_from(read_yaml(CONFIG), names, arguments.study, absent), here / "stats")
     return 0
 
 

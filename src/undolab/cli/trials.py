@@ -290,7 +290,12 @@ def _run_own(arguments: argparse.Namespace) -> int:
 
 def _write(task: Task, study: Study, make: MakeAgent, out: Path) -> None:
     name = task.workflow.id
-    arms = arms_per_trial(study) * len(study.models) * len(study.frameworks) * len(study.seeds)
+    arms = (
+        arms_per_trial(study, task.workflow, task.catalogue)
+        * len(study.models)
+        * len(study.frameworks)
+        * len(study.seeds)
+    )
     count = write_workflow(out, name, _shown(name, run_workflow(task, study, make), arms))
     print(f"{name}: {count} arms")
 

@@ -40,6 +40,8 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     """B of the bootstrap."""
     bootstrap_seed: int
     families: list[Family]
+    not_applicable: list[tuple[str, str, str]] = []
+    """Workflow, boundary and method of each combination that has no cell, because no fault can be scheduled in it."""
 
     def controls(self) -> Iterator[tuple[str, str, str, int]]:
         """Yield (workflow, model, framework, seed) of every control arm."""
@@ -47,12 +49,20 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
     def faults(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         """Yield (workflow, model, framework, boundary, method, seed) of every fault arm."""
-        yield from product(
+        absent = set(self.not_applicable)
+        for workflow, model, framework, boundary, method, seed in product(
             self.workflows, self.models, self.frameworks, self.boundaries, self.methods, self.seeds
-        )
+        ):
+            if (workflow, boundary, method) not in absent:
+                yield workflow, model, framework, boundary, method, seed
 
 
-def matrix_from(config: Mapping[str, Any], workflows: Sequence[str], name: str = MAIN) -> Matrix:
+def matrix_from(
+    config: Mapping[str, Any],
+    workflows: Sequence[str],
+    name: str = MAIN,
+    not_applicable: Sequence[tuple[str, str, str]] = (),
+) -> Matrix:
     """Return the matrix of a study in a parsed `config/config.yaml` over the workflows of its split.
 
     PRE minus POST, for each method, is added as one family for each metric that has a family. A side study takes of the
@@ -78,6 +88,7 @@ def matrix_from(config: Mapping[str, Any], workflows: Sequence[str], name: str =
         replicates=stats.replicates,
         bootstrap_seed=stats.seed,
         families=[Family(**msgspec.to_builtins(family)) for family in stats.families],
+        not_applicable=list(not_applicable),
     )
     if name == MAIN:
         _check(matrix)
