@@ -37,7 +37,7 @@ RESUMED = {call_seed(resumed_seed(1, 1), turn) for turn in range(1, 20)}
 
 
 class Runbook:
-    """In the place of llama.cpp: says the next line of the runbook in the prompt, or, `moody`, gives up once its process has died."""
+    """In the place of llama.cpp: says the next line of the runbook, or, `moody`, gives up once its process has died."""
 
     moody = False
 
