@@ -1,6 +1,7 @@
 """Where the agents of a study come from: recorded models, live models, or scripts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -21,6 +22,7 @@ from undolab.model.wire import ArmId
 from undolab.models.backend import Backend, ChatBackend
 from undolab.models.config import ApiConfig, ModelConfig
 from undolab.trials.arm import MakeAgent, Task
+from undolab.trials.memory import Place, Remembering
 
 SCRIPTED = "scripted:"
 """Prefix of the model name of a scripted agent."""
@@ -67,11 +69,13 @@ def make_agents(
 ) -> MakeAgent:
     """Return a maker of agents: `scripted:<policy>` by name, every other model through its backend.
 
-    A service with native tools is asked by chat, every other model by the transcript. The maker raises `UndolabError` for a
-    model that is not configured or a framework that is not known or not installed.
+    Agents of one trial share what they decide (`undolab.trials.memory`). A service with native tools is asked by chat, every
+    other model by the transcript. The maker raises `UndolabError` for a model that is not configured or a framework that is
+    not known or not installed.
     """
-    # What a LangGraph agent leaves when its process dies; an arm keeps its first agent to its end.
-    savers: WeakValueDictionary[str, Any] = WeakValueDictionary()
+    memory: dict[tuple[object, ...], dict[int, Place]] = {}
+    # The agents of the arm that runs, so that its next life finds what the last has left.
+    alive: WeakValueDictionary[str, Remembering] = WeakValueDictionary()
 
     def make(task: Task, arm: ArmId, resume: int = 0) -> Agent:
         if arm.model.startswith(SCRIPTED):
@@ -81,18 +85,42 @@ def make_agents(
             raise UndolabError(
                 f"no model {arm.model!r} in config/models.yaml; it has {', '.join(sorted(models))}"
             )
-        backend: Any = backends[arm.model]
+        if arm.framework not in FRAMEWORKS:
+            raise UndolabError(f"no framework {arm.framework!r}; there are {', '.join(FRAMEWORKS)}")
         config = with_examples(models[arm.model], task.examples)
-
-        inner = _ask(backend, config, arm, resume)
-        if arm.framework != "F2":
-            return inner
-        agent: Any = _graph().GraphAgent(inner, savers.get(arm.name()) if resume else None)
-        savers[arm.name()] = agent.saver
-        graph: Agent = agent
-        return graph
+        ask = partial(_ask, backends[arm.model], config, arm, resume)
+        trial = (task.workflow.id, task.prompt, task.examples, arm.model, arm.framework, arm.seed)
+        if trial not in memory:
+            memory.clear()
+        starts = memory.setdefault(trial, {})
+        if arm.framework == "F2":
+            before = alive.get(arm.name()) if resume else None
+            agent = _graph_agent(ask, resume, starts, before)
+        else:
+            agent = Remembering(starts.setdefault(resume, Place()), lambda _: ask(), lambda _: None)
+        alive[arm.name()] = agent
+        return agent
 
     return make
+
+
+def _graph_agent(
+    ask: Callable[[], Agent], resume: int, starts: dict[int, Place], before: Remembering | None
+) -> Remembering:
+    """Return a LangGraph agent; what it says after a death also depends on where that was, by the checkpoints left there."""
+    graph = _graph()
+
+    def wake(kept: Any) -> Agent:
+        agent: Agent = graph.GraphAgent(ask(), graph.copy_checkpoints(kept) if kept else None)
+        return agent
+
+    def keep(agent: Any) -> Any:
+        return agent.checkpoints()
+
+    if before is None:
+        return Remembering(starts.setdefault(resume, Place()), wake, keep)
+    died = before.last
+    return Remembering(died.lives.setdefault(resume, Place()), wake, keep, died.kept)
 
 
 def first_request(model: ModelConfig | ApiConfig, task: Task, arm: ArmId) -> CompletionRequest | ChatRequest:
@@ -101,8 +129,6 @@ def first_request(model: ModelConfig | ApiConfig, task: Task, arm: ArmId) -> Com
 
 
 def _ask(backend: Any, config: ModelConfig | ApiConfig, arm: ArmId, resume: int) -> ChatAgent | DirectAgent:
-    if arm.framework not in FRAMEWORKS:
-        raise UndolabError(f"no framework {arm.framework!r}; there are {', '.join(FRAMEWORKS)}")
     if isinstance(config, ApiConfig) and config.protocol == "chat":
         return ChatAgent(backend, config, arm.seed, resume)
     return DirectAgent(backend, config, arm.seed, resume, FRAMEWORKS[arm.framework])
