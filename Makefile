@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test lint live record suites bench env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test lint live smollm2 record suites bench env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -54,6 +54,12 @@ live: ## build llama.cpp, run a small frozen subset with the real model, compare
 	@envs/env.sh live
 	@undolab live
 	@undolab records audit
+
+smollm2: ## build llama.cpp, serve SmolLM2 135M on 127.0.0.1:8135 through its OpenAI-compatible server, until Ctrl-C
+	@envs/env.sh server
+	@.cache/server-venv/bin/python -m llama_cpp.server --model .models/smollm2-135m-instruct-q4_1.gguf \
+		--model_alias smollm2-135m-instruct --host 127.0.0.1 --port 8135 \
+		--n_ctx 4096 --n_batch 64 --n_threads 1 --n_threads_batch 1 --verbose False
 
 record: ## maintainers: record what the study lacks with the real model (hours; goes on where it stopped)
 	@envs/env.sh live
