@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test lint live smollm2 record suites bench env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test test-postgres lint live smollm2 record suites bench env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -42,6 +42,11 @@ test: ## install the test tools, lint, check types, run the tests
 	else envs/env.sh live; fi
 	@$(MAKE) lint
 	@pytest -n auto --dist loadgroup
+
+test-postgres: ## the undo layer's tests on PostgreSQL; fails where the server cannot be had (fetched without root)
+	@envs/env.sh dev
+	@envs/postgres.sh
+	@UNDOLAB_POSTGRES=required pytest -k postgres tests/undo
 
 lint: ## ruff, format, types, Snakemake's format and lint (after make test or make dev-env)
 	ruff check .
