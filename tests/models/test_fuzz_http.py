@@ -108,7 +108,10 @@ def harmless(agent: Any, turn: Turn) -> None:
 
 
 def test_damaged_answers(asking: Any, service: Any, path: Path) -> None:
-    """Each damaged answer is a turn, INFRA_ERROR or a refusal; calls equal the raw arguments; each attempt is on the disk."""
+    """Each damaged answer is a turn, INFRA_ERROR or a refusal; calls equal the raw arguments; each attempt is on the disk.
+
+    A field case B11.
+    """
     from undolab.agents.chat import ChatAgent
 
     rng = random.Random(20261130)
