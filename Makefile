@@ -73,6 +73,7 @@ record: ## maintainers: record what the study lacks with the real model (hours; 
 suites: ## the long suites: the randomised laws with many more examples (an hour)
 	@envs/env.sh dev
 	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model tests/undo
+	@UNDOLAB_SUITE_EXAMPLES=10000 UNDOLAB_EVIDENCE=data/evidence pytest tests/models/test_fuzz_http.py
 
 bench: ## the benchmarks, one script a hot path; measured times are printed, never compared
 	@envs/env.sh dev
