@@ -16,7 +16,7 @@ from undolab.undo.shell import Found, Listed
 from undolab.undo.types import Context, Decision, Outcome
 
 # Reasons that no later state of the store can change: under the lock they cost one audit row and no more.
-_STRANGER = ("invalid_id", "unknown_receipt", "scope")
+_STRANGER = ("invalid_id", "scope")
 
 
 class Answer(NamedTuple):
