@@ -99,15 +99,18 @@ class Disk(apsw.VFS):
         apsw.randomness(0)  # SQLite draws its seed anew, from the default VFS
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+        """Open a file and log what goes to it."""
         if name is None:  # a temporary file dies with the machine anyway
             return apsw.VFSFile(self._base, name, flags)
         return _File(self._base, name, flags, self.log)
 
-    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802 - apsw's signature
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802 - apsw's signature
+        """Delete a file and log it."""
         super().xDelete(filename, syncdir)
         self.log.append(Delete(Path(filename).name, syncdir))
 
     def xRandomness(self, numbytes: int) -> bytes:  # noqa: N802
+        """Return the seeded bytes that SQLite's salts come from."""
         return self._random.randbytes(numbytes)
 
     def connect(self, path: Path) -> apsw.Connection:
@@ -168,7 +171,9 @@ class Crash(NamedTuple):
     damage: str
 
 
-def crashes(log: Sequence[Event], points: range, seed: int, *, exhaustive: int, sample: int) -> Iterator[Crash]:
+def crashes(
+    log: Sequence[Event], points: range, seed: int, *, exhaustive: int, sample: int
+) -> Iterator[Crash]:
     """Yield the different images of a power cut after each of the first `points` events.
 
     Where at most `exhaustive` writes are on their way, every subset of them is tried whole, and torn and garbled samples
@@ -187,7 +192,9 @@ def _images(state: _State, at: int, dice: random.Random, exhaustive: int, sample
     flat = [(number, place) for number, writes in enumerate(state.pending) for place in range(len(writes))]
     seen: set[int] = set()
 
-    def image(kept: set[tuple[int, int]], renames: int, damage: str, tear: random.Random | None) -> Crash | None:
+    def image(
+        kept: set[tuple[int, int]], renames: int, damage: str, tear: random.Random | None
+    ) -> Crash | None:
         files = _files(state, kept, renames, tear, garbage=damage == "garbled")
         key = hash(tuple(sorted(files.items())))
         if key in seen:
@@ -243,9 +250,9 @@ def _tear(content: bytearray, write: Write, dice: random.Random, *, garbage: boo
     at = start
     while at < end:
         stop = min(end, (at // SECTOR + 1) * SECTOR)
-        if dice.random() < 0.5:  # noqa: PLR2004 - an even chance
+        if dice.random() < 0.5:
             _apply(content, Write(write.file, at, write.data[at - start : stop - start]))
-        elif garbage and dice.random() < 0.5:  # noqa: PLR2004
+        elif garbage and dice.random() < 0.5:
             _apply(content, Write(write.file, at, dice.randbytes(stop - at)))
         at = stop
 

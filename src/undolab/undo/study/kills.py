@@ -9,39 +9,42 @@ each rule of permission; the compared policies meet it on the shelf.
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from undolab.undo import schema
+from undolab.undo.authority import Rule
 from undolab.undo.histories.grammar import ALPHABETS
 from undolab.undo.histories.grammar import EFFECTS as PUBLISHED_EFFECTS
 from undolab.undo.policies.resource import KINDS
 from undolab.undo.policies.table import POLICIES
 from undolab.undo.study import state
 from undolab.undo.study.children import Children, Lines, die, read_lines
-from undolab.undo.study.requests import EFFECTS, ME, PEER, Op, opening
+from undolab.undo.study.requests import BLANK, EFFECTS, ME, PEER, Op, opening
 from undolab.undo.study.shelf import Shelf
 from undolab.undo.study.shelf import create as create_shelf
 from undolab.undo.study.stores import Clock, Opened, copied
 from undolab.undo.study.suite import Case, Found
 
-_RULES = ("allow", "approve", "deny")
-_AGAIN = Op("peer", PEER, "p-after", "set", "ticket", {"field": "note", "value": "theirs"})
+_RULES: tuple[Rule, ...] = ("allow", "approve", "deny")
+_SETTLED = {"compensated", "already_absent"}
+_LATER = Op("peer", PEER, "p-later", "set", "ticket", {"field": "note", "value": "theirs"})
 _PEERS: Mapping[str, Op] = {
     "add": Op("peer", PEER, "p-add", "add", "ticket", {"delta": 2}),
     "revoke": Op("peer", PEER, "p-revoke", "revoke", "ticket", {"member": "contractor"}),
     "settle": Op("peer", PEER, "p-settle", "settle", "ticket", {"effect": "e-reserve"}),
     "delete": Op("peer", PEER, "p-delete", "delete", "till"),
 }
+# A whole run: every kind, and two edits of what it created itself.
 _RUN = [
-    *EFFECTS.values(),
+    *(EFFECTS[kind] for kind in ("set", "add", "grant", "transfer", "reserve")),
+    EFFECTS["create"]._replace(args=dict(BLANK)),
     Op("forward", ME, "e-inside", "set", "folder", {"field": "status", "value": "triage"}),
     Op("forward", ME, "e-second", "add", "folder", {"delta": 2}),
 ]
-_RUN[3] = _RUN[3]._replace(args={"opening": 3, "fields": {"status": "open"}})
-_RUN = [op for op in _RUN if op.ident != "e-update"]
 
 
 class Target(NamedTuple):
@@ -66,14 +69,13 @@ def targets() -> Iterator[Target]:
     for kind, op in EFFECTS.items():
         yield Target(f"forward/{kind}", opening(), op)
         for rule in _RULES:
-            yield Target(
-                f"recover/{kind}/{rule}", [*opening(rule), op, _AGAIN], Op("recover", ident=op.ident)
-            )
+            before = [*opening(rule), op, _LATER]
+            yield Target(f"recover/{kind}/{rule}", before, Op("recover", ident=op.ident))
     for event, op in _PEERS.items():
         yield Target(f"peer/{event}", [*opening(), EFFECTS["grant"], EFFECTS["reserve"]], op)
     yield Target("rejected/add", opening(), EFFECTS["add"]._replace(args={"delta": -11}))
-    gone = [EFFECTS["grant"], _PEERS["revoke"]]
-    yield Target("recover/absent/allow", [*opening(), *gone], Op("recover", ident="e-grant"))
+    gone = [*opening(), EFFECTS["grant"], _PEERS["revoke"]]
+    yield Target("recover/absent/allow", gone, Op("recover", ident="e-grant"))
     for rule in _RULES:
         yield Target(f"recover_run/{rule}", [*opening(rule), *_RUN], Op("recover_run"))
     yield Target("recover_run/empty", opening(), Op("recover_run"))
@@ -90,9 +92,8 @@ def shelf_targets() -> Iterator[ShelfTarget]:
 
 def cases(children: Children, every: int = 1) -> list[Case]:
     """Return a case for each request; each kills at every boundary, or at every so many of them and the last."""
-    found = [Case(target.name, lambda target=target: _production(children, target, every)) for target in targets()]  # type: ignore[misc]
-    found += [Case(target.name, lambda target=target: _shelved(children, target, every)) for target in shelf_targets()]  # type: ignore[misc]
-    return found
+    found = [Case(one.name, partial(_case, children, _OnStore, one, every)) for one in targets()]
+    return found + [Case(one.name, partial(_case, children, _OnShelf, one, every)) for one in shelf_targets()]
 
 
 def request(job: list[Any]) -> None:
@@ -113,10 +114,15 @@ def shelf_request(job: list[Any]) -> None:
     shelf = Shelf.open(Path(path), clock=Clock())
     out = Lines(Path(lines))
     shelf._db.set_trace_callback(_Killer(at, out))  # noqa: SLF001 - the study watches its own shelf
-    answer = _ask(shelf, kind, policy)
+    answer = ask(shelf, kind, policy)
     if at >= 0:
         die()
     out.write(["answer", answer])
+
+
+def ask(shelf: Shelf, kind: str, policy: str) -> str:
+    """Make the shelf's request: the effect itself, or under a policy its recovery."""
+    return shelf.recover(policy, "effect-0") if policy else shelf.act("effect-0", PUBLISHED_EFFECTS[kind])
 
 
 class _Killer:
@@ -127,132 +133,154 @@ class _Killer:
 
     def __call__(self, statement: str) -> None:
         if self._at < 0:
-            self._out.write(["statement", statement.split(None, 1)[0]])
+            self._out.write(["statement", " ".join(statement.split(None, 3)[:3])])
         elif self._left == 0:
             die()
         self._left -= 1
 
 
-class _Rig(NamedTuple):
-    """What both kinds of store give: how to make one, ask a child, look, and ask again."""
+class _Subject(Protocol):
+    """What both kinds of store give; `work` is the database that children are let loose on."""
 
-    made: Path
-    work: Path
-    lines: Path
+    child: str
+
+    def begin(self, made: Path) -> Any:
+        """Make a store with all that came before; return how it looks."""
+
+    def job(self) -> list[Any]:
+        """Return what a child needs to know of the request."""
+
+    def look(self, work: Path) -> tuple[Any, list[str]]:
+        """Return how a store looks, and what is wrong with it."""
+
+    def again(self, work: Path) -> str:
+        """Make the request, from this process."""
+
+    def answers(self, answer: str) -> set[str]:
+        """Return what the request may be answered once it was done, when `answer` is the first answer."""
+
+    def same(self, found: Any, expected: Any) -> bool:
+        """Return whether two looks are the same but for what a repeated request leaves."""
 
 
-def _production(children: Children, target: Target, every: int) -> Found:
+class _OnStore:
+    child = "kills:request"
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def begin(self, made: Path) -> state.Dump:
+        schema.create(made)
+        opened = Opened(made)
+        for op in self._target.before:
+            opened.perform(op)
+        opened.close()
+        return self.look(made)[0]
+
+    def job(self) -> list[Any]:
+        return [self._target.op]
+
+    def look(self, work: Path) -> tuple[state.Dump, list[str]]:
+        opened = Opened(work)
+        found = state.dump(opened.db), state.problems(opened.db)
+        opened.close()
+        return found
+
+    def again(self, work: Path) -> str:
+        opened = Opened(work)
+        answer = opened.perform(self._target.op)
+        opened.close()
+        return answer
+
+    def answers(self, answer: str) -> set[str]:
+        match self._target.op.do:
+            case "peer":
+                return {"rejected id_used"}
+            case "recover":
+                return {f"{answer} repeated" if answer in _SETTLED else answer}
+            case "recover_run":
+                listed, _, stands = answer.partition(" | ")
+                left = [part for part in listed.split() if part.rpartition(":")[2] not in _SETTLED]
+                return {f"{' '.join(left)} | {stands}"}
+        return {answer}
+
+    def same(self, found: state.Dump, expected: state.Dump) -> bool:
+        return state.effects(found) == state.effects(expected)
+
+
+class _OnShelf:
+    child = "kills:shelf_request"
+
+    def __init__(self, target: ShelfTarget) -> None:
+        self._target = target
+
+    def begin(self, made: Path) -> Any:
+        create_shelf(made, seeded=self._target.kind != "create")
+        shelf = Shelf.open(made, clock=Clock())
+        if self._target.policy:
+            ask(shelf, self._target.kind, "")
+        for place, digit in enumerate(self._target.word):
+            shelf.peer(f"peer-{place}", ALPHABETS[self._target.kind][int(digit)])
+        shelf.close()
+        return self.look(made)[0]
+
+    def job(self) -> list[Any]:
+        return [self._target.kind, self._target.policy]
+
+    def look(self, work: Path) -> tuple[Any, list[str]]:
+        shelf = Shelf.open(work, clock=Clock())
+        found = shelf.show(), shelf.problems()
+        shelf.close()
+        return found
+
+    def again(self, work: Path) -> str:
+        shelf = Shelf.open(work, clock=Clock())
+        answer = ask(shelf, self._target.kind, self._target.policy)
+        shelf.close()
+        return answer
+
+    def answers(self, answer: str) -> set[str]:
+        return {{"accepted": "repeated", "compensated": "already_compensated"}.get(answer, answer)}
+
+    def same(self, found: Any, expected: Any) -> bool:
+        return bool(found == expected)
+
+
+def _case(children: Children, kind: type[Any], target: Target | ShelfTarget, every: int) -> Found:
+    subject: _Subject = kind(target)
     counts, wrong = Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as name:
-        rig = _Rig(Path(name) / "made.db", Path(name) / "work.db", Path(name) / "lines")
-        schema.create(rig.made)
-        opened = Opened(rig.made)
-        for op in target.before:
-            opened.perform(op)
-        before = state.dump(opened.db)
-        opened.close()
+        made, work, lines = (Path(name) / file for file in ("made.db", "work.db", "lines"))
+        before = subject.begin(made)
 
-        def ask(at: int) -> int:
-            copied(rig.made, rig.work)
-            rig.lines.unlink(missing_ok=True)
-            return children.run("kills:request", [[str(rig.work), str(rig.lines), at, target.op]])[0]
+        def child(at: int) -> int:
+            copied(made, work)
+            lines.unlink(missing_ok=True)
+            return children.run(subject.child, [[str(work), str(lines), at, *subject.job()]])[0]
 
-        statements, answer = _counted(ask(-1), rig)
-        opened = Opened(rig.work)
-        after = state.dump(opened.db)
-        wrong += state.problems(opened.db)
-        opened.close()
-        for at in _boundaries(len(statements), every):
-            code = ask(at)
-            opened = Opened(rig.work)
-            found = state.dump(opened.db)
+        code = child(-1)
+        told = read_lines(lines)
+        if code or not told or told[-1][0] != "answer":
+            return Found({}, [f"a request that nobody killed ended with {code}"])
+        statements, answer = [line[1] for line in told[:-1]], told[-1][1]
+        after, problems = subject.look(work)
+        wrong += problems
+        for at in sorted({*range(0, len(statements) + 1, every), len(statements)}):
+            code = child(at)
             committed = at > statements.index("COMMIT")
-            problems = state.problems(opened.db)
+            found, problems = subject.look(work)
             if code != -9:
                 problems.append(f"the child ended with {code}")
             if found != (after if committed else before):
-                problems.append(f"killed {'after' if committed else 'before'} COMMIT: other rows than expected")
-            again = opened.perform(target.op)
-            if again not in ({answer, _repeated(target.op, answer)} if committed else {answer}):
-                problems.append(f"asked again: {again}, not {answer}")
-            if state.effects(state.dump(opened.db)) != state.effects(after):
-                problems.append("asked again: other rows than after one request")
-            problems += state.problems(opened.db)
-            opened.close()
-            counts.update(kills=code == -9, committed=committed, lost=not committed)
-            wrong += [f"boundary {at}: {problem}" for problem in problems]
-    return Found(counts, wrong)
-
-
-def _repeated(op: Op, answer: str) -> str:
-    """Return what a request that was done already is answered with."""
-    if op.do == "peer":
-        return "rejected id_used"
-    if op.do == "recover_run":
-        standing = [part for part in answer.split(" | ")[0].split() if part.rpartition(":")[2] not in _SETTLED]
-        return f"{' '.join(standing)} | {answer.split(' | ')[1]}"
-    return f"{answer} repeated" if op.do == "recover" else answer
-
-
-_SETTLED = {"compensated", "already_absent"}
-
-
-def _shelved(children: Children, target: ShelfTarget, every: int) -> Found:
-    counts, wrong = Counter[str](), list[str]()
-    with tempfile.TemporaryDirectory() as name:
-        rig = _Rig(Path(name) / "made.db", Path(name) / "work.db", Path(name) / "lines")
-        create_shelf(rig.made, seeded=target.kind != "create")
-        shelf = Shelf.open(rig.made, clock=Clock())
-        if target.policy:
-            shelf.act("effect-0", PUBLISHED_EFFECTS[target.kind])
-            for place, digit in enumerate(target.word):
-                shelf.peer(f"peer-{place}", ALPHABETS[target.kind][int(digit)])
-        before = shelf.show()
-        shelf.close()
-
-        def ask(at: int) -> int:
-            copied(rig.made, rig.work)
-            rig.lines.unlink(missing_ok=True)
-            job = [str(rig.work), str(rig.lines), at, target.kind, target.policy]
-            return children.run("kills:shelf_request", [job])[0]
-
-        statements, answer = _counted(ask(-1), rig)
-        shelf = Shelf.open(rig.work, clock=Clock())
-        after = shelf.show()
-        shelf.close()
-        for at in _boundaries(len(statements), every):
-            code = ask(at)
-            shelf = Shelf.open(rig.work, clock=Clock())
-            committed = at > statements.index("COMMIT")
-            problems = shelf.problems()
-            if code != -9:
-                problems.append(f"the child ended with {code}")
-            if shelf.show() != (after if committed else before):
-                problems.append(f"killed {'after' if committed else 'before'} COMMIT: other state than expected")
-            again = _ask(shelf, target.kind, target.policy)
-            done = {"accepted": "repeated", "compensated": "already_compensated"}.get(answer, answer)
-            if again != (done if committed else answer):
+                problems.append(
+                    f"killed {'after' if committed else 'before'} COMMIT: other rows than expected"
+                )
+            again = subject.again(work)
+            if again not in (subject.answers(answer) if committed else {answer}):
                 problems.append(f"asked again: {again} after {answer}")
-            if shelf.show() != after:
-                problems.append("asked again: other state than after one request")
-            problems += shelf.problems()
-            shelf.close()
-            counts.update(kills=code == -9, committed=committed, lost=not committed)
-            wrong += [f"boundary {at}: {problem}" for problem in problems]
+            found, more = subject.look(work)
+            if not subject.same(found, after):
+                problems.append("asked again: other rows than after one request")
+            counts.update(kills=code == -9, before_commit=not committed, after_commit=committed)
+            wrong += [f"boundary {at}: {problem}" for problem in problems + more]
     return Found(counts, wrong)
-
-
-def _ask(shelf: Shelf, kind: str, policy: str) -> str:
-    return shelf.recover(policy, "effect-0") if policy else shelf.act("effect-0", PUBLISHED_EFFECTS[kind])
-
-
-def _counted(code: int, rig: _Rig) -> tuple[list[str], str]:
-    lines = read_lines(rig.lines)
-    if code or not lines or lines[-1][0] != "answer":
-        raise ChildProcessError(f"a request that nobody killed ended with {code}")
-    return [line[1] for line in lines[:-1]], lines[-1][1]
-
-
-def _boundaries(statements: int, every: int) -> list[int]:
-    """Return the numbers of the statements to die before; the last stands for after all of them."""
-    return sorted({*range(0, statements + 1, every), statements})

@@ -8,8 +8,9 @@ the workload, beginning with the request that had no answer, is then asked again
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from undolab.model.errors import UndolabError
 from undolab.undo import schema
@@ -46,9 +47,16 @@ def workloads(seed: int) -> list[Workload]:
     lives = opening()
     for op in EFFECTS.values():
         lives += [op, Op("recover", ident=op.ident)]
-    again = [op._replace(ident=f"{op.ident}-2", generation=op.generation and "g-again") for op in EFFECTS.values()]
+    again = [
+        op._replace(ident=f"{op.ident}-2", generation=op.generation and "g-again") for op in EFFECTS.values()
+    ]
     theirs = Op("peer", PEER, "p-1", "add", "ticket", {"delta": 2})
-    lives += [*again, theirs, Op("recover_run", ME), Op("forward", ME, "e-last", "add", "ticket", {"delta": 1})]
+    lives += [
+        *again,
+        theirs,
+        Op("recover_run", ME),
+        Op("forward", ME, "e-last", "add", "ticket", {"delta": 1}),
+    ]
     return [
         Workload("lives", lives),
         Workload("lives, folded often", lives, checkpoint=8),
@@ -62,7 +70,7 @@ def record(workload: Workload, seed: int) -> Recorded:
     rows, answers = [], []
     with tempfile.TemporaryDirectory() as name:
         where = disk.Disk(seed)
-        db = where.connect(Path(name) / _DATABASE)
+        db: Any = where.connect(Path(name) / _DATABASE)
         db.execute("PRAGMA journal_mode=WAL")
         schema.build(db)
         where.acknowledge(0)
@@ -88,7 +96,7 @@ def cases(seed: int, exhaustive: int, sample: int) -> list[Case]:
         found += [
             Case(
                 f"{workload.name}/{first}",
-                lambda w=workload, r=recorded, p=range(first, first + _BLOCK): check(w, r, p, seed, exhaustive, sample),  # type: ignore[misc]
+                partial(check, workload, recorded, range(first, first + _BLOCK), seed, exhaustive, sample),
             )
             for first in range(1, len(recorded.log) + 1, _BLOCK)
         ]
@@ -105,7 +113,9 @@ def check(
         folder = Path(name)
         for crash in disk.crashes(recorded.log, points, seed, exhaustive=exhaustive, sample=sample):
             disk.put(crash.files, folder)
-            found = _look(workload, recorded, crash, folder / _DATABASE, made=crash.at >= built, counts=counts)
+            found = _look(
+                workload, recorded, crash, folder / _DATABASE, made=crash.at >= built, counts=counts
+            )
             counts.update(images=1, **{crash.damage.replace(" ", "_").replace(",", ""): 1})
             wrong += [f"event {crash.at}, {crash.damage}: {problem}" for problem in found]
         counts.update(moments=len([at for at in points if at <= len(recorded.log)]))

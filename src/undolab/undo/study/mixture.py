@@ -51,14 +51,16 @@ def _request(dice: random.Random, unique: str, ids: int) -> Op:
     if do == "peer":
         kind, name, args = _peer(dice, ids)
         generation = f"g-{unique}" if kind == "create" else ""
-        return op._replace(context=PEER, ident=f"p-{unique}", kind=kind, name=name, args=args, generation=generation)
+        return op._replace(
+            context=PEER, ident=f"p-{unique}", kind=kind, name=name, args=args, generation=generation
+        )
     if do == "permit":
         rule = _one(dice, ("allow", "allow", "approve", "deny"))
         return op._replace(kind=_one(dice, ("*", "set", "add")), name="*", args={"rule": rule})
     if do == "show":
         return op._replace(name=_one(dice, _NAMES))
     if do in {"recover", "preview"}:
-        return op._replace(ident=ident, context=op.context if dice.random() < 0.1 else _owner(ident))  # noqa: PLR2004
+        return op._replace(ident=ident, context=op.context if dice.random() < 0.1 else _owner(ident))
     return op
 
 
@@ -83,22 +85,21 @@ def _owner(ident: str) -> Context:
 
 def _change(dice: random.Random, name: str) -> tuple[str, dict[str, object]]:
     other = dice.choice([one for one in _NAMES if one != name])
-    return dice.choice(
-        [
-            ("set", {"field": _one(dice, ("status", "note")), "value": _one(dice, ("triage", "closed"))}),
-            ("add", {"delta": dice.choice((-6, -3, 2, 4))}),
-            ("grant", {"member": _one(dice, ("ann", "bob"))}),
-            ("create", {"fields": {"status": "new", "note": ""}, "opening": 3, "limit": 4}),
-            ("update", {"fields": {"status": "mine", "note": "mine"}}),
-            ("transfer", {"to": other, "amount": dice.choice((1, 4))}),
-            ("reserve", {"amount": dice.choice((1, 4))}),
-        ]
-    )
+    choices: list[tuple[str, dict[str, object]]] = [
+        ("set", {"field": _one(dice, ("status", "note")), "value": _one(dice, ("triage", "closed"))}),
+        ("add", {"delta": dice.choice((-6, -3, 2, 4))}),
+        ("grant", {"member": _one(dice, ("ann", "bob"))}),
+        ("create", {"fields": {"status": "new", "note": ""}, "opening": 3, "limit": 4}),
+        ("update", {"fields": {"status": "mine", "note": "mine"}}),
+        ("transfer", {"to": other, "amount": dice.choice((1, 4))}),
+        ("reserve", {"amount": dice.choice((1, 4))}),
+    ]
+    return dice.choice(choices)
 
 
 def _peer(dice: random.Random, ids: int) -> tuple[str, str, dict[str, object]]:
     name = _one(dice, _NAMES)
-    if dice.random() < 0.7:  # noqa: PLR2004 - mostly plain changes
+    if dice.random() < 0.7:
         kind, args = _change(dice, name)
         return kind, "folder" if kind == "create" else name, args
     choices: list[tuple[str, dict[str, object]]] = [

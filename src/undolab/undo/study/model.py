@@ -197,7 +197,13 @@ class Model:
         return Reply(answer_line(answer), (row,), unasked=reason == "approval")
 
     def _settled(
-        self, context: Context, action: str, ident: str, answer: Answer, reason: str, decision: Decision | None
+        self,
+        context: Context,
+        action: str,
+        ident: str,
+        answer: Answer,
+        reason: str,
+        decision: Decision | None,
     ) -> AuditRow:
         if decision is not None:
             kept = self.kept[ident]
@@ -230,7 +236,9 @@ class Model:
         if dry_run:
             return Reply(answer)
         rows = [
-            self._settled(context, "recover_run", receipt.id, Answer(decision.outcome), decision.reason, decision)
+            self._settled(
+                context, "recover_run", receipt.id, Answer(decision.outcome), decision.reason, decision
+            )
             for receipt, decision in steps
         ]
         rows += [

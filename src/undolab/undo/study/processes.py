@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +33,18 @@ _HEAD_START_NS = 20_000_000  # until all have opened the database
 
 def cases(children: Children, seed: int, rounds: int) -> list[Case]:
     """Return a case for each round; in every third one two of the processes are killed at some moment."""
-    return [
-        Case(f"round {number}", lambda number=number: _round(children, seed, number))  # type: ignore[misc]
-        for number in range(rounds)
-    ]
+    return [Case(f"round {number}", partial(_round, children, seed, number)) for number in range(rounds)]
 
 
 def process(job: list[Any]) -> None:
     """Make requests one after another in a child, and note each before it is made and after it was answered."""
-    path, lines, ops, begin = job
+    path, lines, ops, begin, pause = job
     out = Lines(Path(lines))
     opened = Opened(Path(path))
     time.sleep(max(0.0, (begin - time.monotonic_ns()) / 1e9))
     for number, raw in enumerate(ops):
         op = msgspec.convert(raw, Op)
+        time.sleep(pause)  # else SQLite's back-off lets one process do all of its requests at a time
         out.write([number, time.monotonic_ns()])
         answer = opened.perform(op)
         out.write([number, time.monotonic_ns(), answer])
@@ -55,7 +54,10 @@ def process(job: list[Any]) -> None:
 def _round(children: Children, seed: int, number: int) -> Found:
     dice = random.Random(f"processes-{seed}-{number}")  # noqa: S311 - the same each time is the point
     plans = [requests(dice, REQUESTS, f"{name}-", ids=PROCESSES * 3) for name in "abcdefgh"[:PROCESSES]]
-    kill_after = [_HEAD_START_NS // 1000 + dice.randrange(60_000) if number % 3 == 0 and place < 2 else 0 for place in range(PROCESSES)]  # noqa: PLR2004
+    kill_after = [
+        _HEAD_START_NS // 1000 + dice.randrange(60_000) if number % 3 == 0 and place < 2 else 0
+        for place in range(PROCESSES)
+    ]
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "u.db"
         schema.create(path)
@@ -66,13 +68,24 @@ def _round(children: Children, seed: int, number: int) -> Found:
             before.perform(op)
         opened.close()
         begin = time.monotonic_ns() + _HEAD_START_NS
-        jobs = [[str(path), str(Path(name) / f"lines-{place}"), plan, begin] for place, plan in enumerate(plans)]
+        jobs: list[list[Any]] = [
+            [str(path), str(Path(name) / f"lines-{place}"), plan, begin, dice.uniform(0, 0.002)]
+            for place, plan in enumerate(plans)
+        ]
         codes = children.run("processes:process", jobs, kill_after)
-        wrong = [f"a process ended with {code}" for code, after in zip(codes, kill_after, strict=True) if code not in ({0, -9} if after else {0})]
-        history = [done for job, plan in zip(jobs, plans, strict=True) for done in seen(read_lines(Path(job[1])), plan)]
+        wrong = [
+            f"a process ended with {code}"
+            for code, after in zip(codes, kill_after, strict=True)
+            if code not in ({0, -9} if after else {0})
+        ]
+        history = [
+            done
+            for job, plan in zip(jobs, plans, strict=True)
+            for done in seen(read_lines(Path(job[1])), plan)
+        ]
         opened = Opened(path)
         wrong += state.problems(opened.db)
-        audit = audit_rows(opened)[len(start()):]
+        audit = audit_rows(opened)[len(start()) :]
         order = explain(before, history, audit)
         if order is None:
             wrong.append("no order of the requests explains what the processes saw")
@@ -82,14 +95,19 @@ def _round(children: Children, seed: int, number: int) -> Found:
     return Found(_counts(history, codes, audit, order), wrong)
 
 
-def _counts(history: Sequence[Done], codes: Sequence[int], audit: Sequence[AuditRow], order: Order | None) -> Counter[str]:
+def _counts(
+    history: Sequence[Done], codes: Sequence[int], audit: Sequence[AuditRow], order: Order | None
+) -> Counter[str]:
     counts = Counter(done.op.do for done in history)
-    ends = sorted((done.start, done.end) for done in history)
+    latest, overlapping = 0, 0
+    for done in sorted(history, key=lambda done: done.start):
+        overlapping += done.start < latest
+        latest = max(latest, done.end)
     counts.update(
         requests=len(history),
         killed=codes.count(-9),
         unanswered=sum(done.answer is None for done in history),
-        overlapping=sum(later[0] < earlier[1] for earlier, later in zip(ends, ends[1:], strict=False)),
+        overlapping=overlapping,
         audit_rows=len(audit),
         compensated=sum(row[6] == "compensated" for row in audit),
         orders_tried=order.tried if order else 0,
@@ -103,7 +121,9 @@ def seen(lines: Sequence[Any], plan: Sequence[Op]) -> list[Done]:
     for line in lines:
         number, at = line[:2]
         found[number] = (
-            found[number]._replace(answer=line[2], end=at) if len(line) > 2 else Done(plan[number], None, at, NEVER)  # noqa: PLR2004
+            found[number]._replace(answer=line[2], end=at)
+            if len(line) > 2
+            else Done(plan[number], None, at, NEVER)
         )
     return list(found.values())
 
@@ -118,7 +138,9 @@ def disagreements(opened: Opened, model: Model) -> list[str]:
     db = opened.db
     wrong = []
     for tenant, memory in model.rows.items():
-        generations = dict(db.execute("SELECT id, generation FROM incarnations WHERE tenant = ?", (tenant,)).fetchall())
+        generations = dict(
+            db.execute("SELECT id, generation FROM incarnations WHERE tenant = ?", (tenant,)).fetchall()
+        )
         for table, sql, keys in _TABLES:
             found = {
                 (generations[row[0]], *row[1:keys]): row[keys:]
@@ -131,7 +153,9 @@ def disagreements(opened: Opened, model: Model) -> list[str]:
             if found != expected:
                 wrong.append(f"{table.value}: other rows than the model's")
         sql = 'SELECT generation, name, rev, edits, balance, floor, held, "limit", alive FROM incarnations WHERE tenant = ?'
-        if {(row[0],): row[1:] for row in db.execute(sql, (tenant,)).fetchall()} != memory.rows[Table.RESOURCE]:
+        if {(row[0],): row[1:] for row in db.execute(sql, (tenant,)).fetchall()} != memory.rows[
+            Table.RESOURCE
+        ]:
             wrong.append("resource: other rows than the model's")
     kept = {ident: item.outcome and item.outcome.value for ident, item in model.kept.items()}
     if dict(db.execute("SELECT id, outcome FROM receipts").fetchall()) != kept:

@@ -131,9 +131,7 @@ class Shelf(Shell):
 
     def _say(self, now: int, action: str, ident: str, outcome: str, reason: str) -> None:
         context = Context(*CONTEXT)
-        audit.append(
-            self._db, now, context, action=action, receipt=ident, outcome=outcome, reason=reason
-        )
+        audit.append(self._db, now, context, action=action, receipt=ident, outcome=outcome, reason=reason)
 
 
 def _encode(value: Any) -> str:

@@ -16,6 +16,7 @@ class Clock:
         self.now = NOW
 
     def __call__(self) -> int:
+        """Return the time that is set."""
         return self.now
 
 

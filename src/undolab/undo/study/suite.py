@@ -56,13 +56,14 @@ def run(
     with journal.open("a") as out:
         for case in cases:
             if case.name not in done:
-                began = time.monotonic()
+                began, used = time.monotonic(), time.process_time()
                 counts, wrong = case.run()
                 done[case.name] = {
                     "case": case.name,
                     "counts": dict(counts),
                     "problems": list(wrong),
                     "seconds": round(time.monotonic() - began, 3),
+                    "processor_seconds": round(time.process_time() - used, 3),
                 }
                 out.write(json.dumps(done[case.name]) + "\n")
                 out.flush()
@@ -75,6 +76,7 @@ def run(
         **head,
         "machine": {**machine(), "commit": commit()},
         "seconds": round(sum(line["seconds"] for line in lines), 1),
+        "processor_seconds": round(sum(line["processor_seconds"] for line in lines), 1),
         "counts": dict(sorted(counts.items())),
         "problems": [f"{line['case']}: {problem}" for line in lines for problem in line["problems"]],
     }
@@ -147,7 +149,9 @@ def commit() -> str:
 
     def git(*arguments: str) -> str:
         try:
-            return subprocess.run(["git", *arguments], capture_output=True, text=True, check=False).stdout.strip()
+            return subprocess.run(
+                ["git", *arguments], capture_output=True, text=True, check=False
+            ).stdout.strip()
         except OSError:
             return ""
 
