@@ -82,16 +82,16 @@ class Host(Shell):
             Rejected: it is not allowed, or the id belongs to another request.
         """
         checked_context(context)
-        if not 0 < ttl_ms <= MAX_TTL_MS:
-            raise Rejected("lifetime")
         ident = effect_id or secrets.token_hex(16)
-        try:
-            request = digest([effect.kind, effect.name, effect.args, generation])[:32]
-        except (TypeError, ValueError) as error:
-            raise Rejected("arguments") from error
         made: list[Receipt] = []
 
         def write(rows: Rows, now: int) -> list[Put] | None:
+            if not 0 < ttl_ms <= MAX_TTL_MS:
+                raise Rejected("lifetime")
+            try:
+                request = digest([effect.kind, effect.name, effect.args, generation])[:32]
+            except (TypeError, ValueError) as error:
+                raise Rejected("arguments") from error
             known = self._find(ident)
             if known is not None:
                 if known.owner != context or known.request != request:

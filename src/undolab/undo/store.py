@@ -105,7 +105,8 @@ class Store(Host):
 
     def _rule(self, found: Found) -> Rule:
         owner = found.owner
-        return self._permissions.rule(owner.tenant, owner.principal, found.receipt.kind, found.resource)
+        resources = {found.resource, found.other or found.resource}
+        return self._permissions.rule(owner.tenant, owner.principal, found.receipt.kind, resources)
 
     def _asks(self, found: Found) -> bool:
         with self._lock:

@@ -5,6 +5,7 @@ own SQLite, and must be exactly the rows after the last answered request or afte
 the workload, beginning with the request that had no answer, is then asked again and must end in the same rows.
 """
 
+import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -21,8 +22,7 @@ from undolab.undo.study.stores import Opened
 from undolab.undo.study.suite import Case, Found
 
 _DATABASE = "u.db"
-_BLOCK = 25  # events of the log in one case
-EXHAUSTIVE = 6
+BLOCK = 25  # events of the log in one case
 
 
 class Workload(NamedTuple):
@@ -88,7 +88,7 @@ def record(workload: Workload, seed: int) -> Recorded:
     return Recorded(where.log, rows, answers)
 
 
-def cases(seed: int, exhaustive: int, sample: int) -> list[Case]:
+def cases(seed: int, exhaustive: int, sample: int, block: int = BLOCK) -> list[Case]:
     """Return a case for each stretch of each workload's log."""
     found = []
     for workload in workloads(seed):
@@ -96,9 +96,9 @@ def cases(seed: int, exhaustive: int, sample: int) -> list[Case]:
         found += [
             Case(
                 f"{workload.name}/{first}",
-                partial(check, workload, recorded, range(first, first + _BLOCK), seed, exhaustive, sample),
+                partial(check, workload, recorded, range(first, first + block), seed, exhaustive, sample),
             )
-            for first in range(1, len(recorded.log) + 1, _BLOCK)
+            for first in range(1, len(recorded.log) + 1, block)
         ]
     return found
 
@@ -140,6 +140,8 @@ def _look(
                 counts.update(kept=done - crash.acknowledged, answered=1)
                 return wrong + _again(opened, workload.ops[crash.acknowledged :], recorded)
         return [*wrong, _difference(found, recorded.rows, crash.acknowledged)]
+    except sqlite3.DatabaseError as error:
+        return [f"the store cannot be read: {error}"]
     finally:
         opened.close()
 

@@ -56,7 +56,9 @@ def _request(dice: random.Random, unique: str, ids: int) -> Op:
         )
     if do == "permit":
         rule = _one(dice, ("allow", "allow", "approve", "deny"))
-        return op._replace(kind=_one(dice, ("*", "set", "add")), name="*", args={"rule": rule})
+        return op._replace(
+            kind=_one(dice, ("*", "set", "add")), name=_one(dice, ("*", "*", "till")), args={"rule": rule}
+        )
     if do == "show":
         return op._replace(name=_one(dice, _NAMES))
     if do in {"recover", "preview"}:

@@ -33,7 +33,7 @@ _LISTED = 200
 class _Kept(NamedTuple):
     receipt: Receipt
     owner: Context
-    resource: str
+    resources: tuple[str, ...]
     request: str
     expires: int
     outcome: Outcome | None = None
@@ -153,18 +153,23 @@ class Model:
 
         reply = self._changed(op.context, "forward", op.ident, work)
         if made:
-            self.kept[op.ident] = _Kept(made[0], op.context, op.name, request, self.now + op.ttl)
+            resources = (op.name, op.args["to"]) if op.kind == "transfer" else (op.name,)
+            self.kept[op.ident] = _Kept(made[0], op.context, resources, request, self.now + op.ttl)
             return reply._replace(answer=receipt_line(made[0]))
         return reply
 
     def _rule(self, kept: _Kept) -> str:
+        found = {rule for resource in kept.resources for rule in self._rules(kept, resource)}
+        return next(rule for rule in ("deny", "approve", "allow") if rule in found)
+
+    def _rules(self, kept: _Kept, resource: str) -> set[str]:
         owner = kept.owner
         found = {
             self.rules.get((owner.tenant, owner.principal, kind, name))
             for kind in ("*", kept.receipt.kind)
-            for name in ("*", kept.resource)
+            for name in ("*", resource)
         }
-        return next((rule for rule in ("deny", "approve", "allow") if rule in found), "deny")
+        return {rule for rule in found if rule} or {"deny"}
 
     def _reason(self, context: Context, kept: _Kept, now: int, *, asked: bool) -> str:
         rule = self._rule(kept)
@@ -174,7 +179,7 @@ class Model:
         )
 
     def _says_yes(self, kept: _Kept) -> bool:
-        listed = Listed(kept.receipt.id, kept.receipt.kind, kept.resource, "live")
+        listed = Listed(kept.receipt.id, kept.receipt.kind, kept.resources[0], "live")
         return self._rule(kept) == "approve" and approve(kept.owner, listed)
 
     def _decided(self, op: Op, now: int, *, asked: bool) -> tuple[Answer, str, Decision | None]:
@@ -228,9 +233,9 @@ class Model:
                 tried.append(kept.receipt)
         steps = plan(self._memory(context.tenant), tried)
         listed = [
-            Listed(receipt.id, receipt.kind, self.kept[receipt.id].resource, decision.outcome.value)
+            Listed(receipt.id, receipt.kind, self.kept[receipt.id].resources[0], decision.outcome.value)
             for receipt, decision in steps
-        ] + [Listed(kept.receipt.id, kept.receipt.kind, kept.resource, "refused") for kept, _ in refused]
+        ] + [Listed(kept.receipt.id, kept.receipt.kind, kept.resources[0], "refused") for kept, _ in refused]
         stands = tuple(item.id for item in listed if item.state == "refused")
         answer = report_line(RunReport(dry_run, tuple(listed), stands))
         if dry_run:
@@ -251,7 +256,7 @@ class Model:
     def _effects(self, context: Context) -> tuple[Listed, ...]:
         own = [kept for kept in reversed(self.kept.values()) if kept.owner == context]
         return tuple(
-            Listed(kept.receipt.id, kept.receipt.kind, kept.resource, (kept.outcome or "live"))
+            Listed(kept.receipt.id, kept.receipt.kind, kept.resources[0], (kept.outcome or "live"))
             for kept in own[:_LISTED]
         )
 

@@ -33,7 +33,7 @@ from undolab.undo.study.suite import Case, Found
 
 TRIALS = 30
 _ATTEMPTS, _THREADS = 32, 16
-_PUBLISHED = ("before_commit", "after_commit", "concurrent_32")
+PUBLISHED = ("before_commit", "after_commit", "concurrent_32")
 _IDENT = "effect-0"
 _STATEMENTS = 40  # more than a request has: some of the kills come after the last one
 _SLOWEST_US = 12_000
@@ -56,7 +56,7 @@ def cases(children: Children, seed: int, ours: int) -> list[Case]:
     found = [
         Case(f"{what}/{subject}/{trial}", _published(children, what, subject))
         for subject in ("mapped", "kernel")
-        for what in _PUBLISHED
+        for what in PUBLISHED
         for trial in range(TRIALS)
     ]
     return found + [Case(f"ours/{number}", _ours(children, seed, number)) for number in range(ours)]

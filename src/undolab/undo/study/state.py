@@ -1,6 +1,7 @@
 """What must be true of a database after whatever happened to it, and all its rows for comparison."""
 
 # ruff: noqa: S608 - table names come from the database's own schema, quoted; values are always parameters
+import sqlite3
 from typing import Any
 
 from undolab.undo import audit
@@ -52,6 +53,13 @@ _CHECKS = {
 
 def problems(db: Any) -> list[str]:
     """Return everything that is wrong with a store: pages, keys, sums, consumed bits, effects, the audit's chain."""
+    try:
+        return _problems(db)
+    except sqlite3.DatabaseError as error:
+        return [f"integrity: {error}"]
+
+
+def _problems(db: Any) -> list[str]:
     found = [
         f"integrity: {row[0]}" for row in db.execute("PRAGMA integrity_check").fetchall() if row[0] != "ok"
     ]
