@@ -59,8 +59,9 @@ record: ## maintainers: record what the study lacks with the real model (hours; 
 	@envs/env.sh live
 	@undolab trials run --live
 
-suites: ## the long suites: the randomised laws with many more examples (an hour)
+suites: ## the long suites: kills, lost writes, processes, schedules, laws with many more examples (two hours)
 	@envs/env.sh dev
+	@undolab undo study
 	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model tests/undo
 
 bench: ## the benchmarks, one script a hot path; measured times are printed, never compared

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 FOLDER = BUILD / "suites"
 EVIDENCE = Path("data/evidence")
-_ROUNDS, _OURS, _EXHAUSTIVE, _IMAGES = 300, 1000, 6, 12
+# `exhaustive`: up to so many writes on their way every subset is tried; `images`: drawn besides, at each moment.
+_SIZES: "Mapping[str, Mapping[str, int]]" = {
+    "lost": {"exhaustive": 6, "images": 12},
+    "processes": {"rounds": 300},
+    "schedules": {"ours": 1000},
+}
 
 
 def add_study(actions: Commands) -> None:
@@ -42,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> int:
     with Children() as children:
         for name in arguments.only or _SUITES:
             cases = sampled(_SUITES[name](children, arguments.seed), arguments.sample, arguments.seed)
-            parameters = {"seed": arguments.seed, "sample": arguments.sample}
+            parameters = {"seed": arguments.seed, "sample": arguments.sample, **_SIZES.get(name, {})}
             evidence = run(f"undo-{name}", cases, FOLDER, parameters)
             for folder in (FOLDER, EVIDENCE) if arguments.record else (FOLDER,):
                 write_evidence(folder / f"undo-{name}.json", evidence)
@@ -70,19 +75,19 @@ def _lost(children: "Children", seed: int) -> "list[Case]":
         raise UndolabError(
             f"{error.name} is not installed; run `make dev-env`, or leave this suite out with --only"
         ) from error
-    return lost.cases(seed, _EXHAUSTIVE, _IMAGES)
+    return lost.cases(seed, _SIZES["lost"]["exhaustive"], _SIZES["lost"]["images"])
 
 
 def _processes(children: "Children", seed: int) -> "list[Case]":
     from undolab.undo.study import processes
 
-    return processes.cases(children, seed, _ROUNDS)
+    return processes.cases(children, seed, _SIZES["processes"]["rounds"])
 
 
 def _schedules(children: "Children", seed: int) -> "list[Case]":
     from undolab.undo.study import schedules
 
-    return schedules.cases(children, seed, _OURS)
+    return schedules.cases(children, seed, _SIZES["schedules"]["ours"])
 
 
 def _histories(children: "Children", seed: int) -> "list[Case]":
