@@ -70,8 +70,9 @@ record: ## maintainers: record what the study lacks with the real model (hours; 
 	@envs/env.sh live
 	@undolab trials run --live
 
-suites: ## the long suites: the randomised laws with many more examples (an hour)
+suites: ## the long suites: kills, lost writes, processes, schedules, laws with many more examples (two hours)
 	@envs/env.sh dev
+	@undolab undo study
 	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model tests/undo
 	@UNDOLAB_SUITE_EXAMPLES=10000 UNDOLAB_EVIDENCE=data/evidence pytest tests/models/test_fuzz_http.py
 

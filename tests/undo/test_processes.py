@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.undo.conftest import EACH, ME, PEER, add
+from tests.undo.conftest import EACH, ME, PEER, Clock, add
 
 from undolab.undo.store import Answer, Store
 from undolab.undo.types import Effect, Outcome
@@ -92,6 +92,26 @@ def test_one_id_between_two_instances_is_one_effect(database: Path | str, store:
     assert store.forward(ME, add(4), effect_id="e-1") in receipts
     assert store.show("acme", "ticket")["balance"] == 10
     other.close()
+
+
+_AHEAD = """
+import sys
+from pathlib import Path
+from undolab.undo import Context, Effect, Store
+name = sys.argv[1]
+store = Store.open(name if '://' in name else Path(name), clock=lambda: int(sys.argv[2]))
+store.peer(Context("acme", "colleague", "-"), sys.argv[2], Effect("add", "ticket", {"delta": 1}))
+"""
+
+
+def test_a_process_whose_clock_is_behind_revives_nothing(database: Path | str, store: Store, clock: Clock) -> None:
+    """The store's time is the latest that any process has brought: what expired for one has expired for all."""
+    receipt = store.forward(ME, add(4), ttl_ms=1000)
+    for ahead, outcome in ((999, Outcome.COMPENSATED), (1000, Outcome.REFUSED)):
+        subprocess.run([sys.executable, "-c", _AHEAD, str(database), str(clock.now + ahead)], check=True)
+        assert store.preview(ME, receipt.id).outcome is outcome
+    assert store.recover(ME, receipt.id).outcome is Outcome.REFUSED
+    assert store.audit_entries()[-1].reason == "expired"
 
 
 def test_many_threads_one_effect(database: Path | str, store: Store) -> None:

@@ -356,6 +356,104 @@ def test_a_life_must_be_bounded(store: Store, ttl: int) -> None:
         store.forward(ME, add(1), ttl_ms=ttl)
 
 
+def test_a_transfer_needs_permission_for_both_its_resources(store: Store) -> None:
+    """Taking it back takes money from the other ledger too: a rule for either holds, and a gap is a denial."""
+    store.seed("acme", "till", {})
+    receipt = store.forward(ME, EACH[5])
+    store.permit("acme", "agent", "deny", resource="till")
+    assert store.preview(ME, receipt.id) == store.recover(ME, receipt.id) == REFUSED
+    assert last_reason(store) == "permission"
+    store.permit("acme", "agent", "approve", resource="till")
+    assert store.recover(ME, receipt.id) == REFUSED
+    assert last_reason(store) == "approval"
+    other = ME._replace(principal="clerk")
+    store.permit("acme", "clerk", "allow", resource="ticket")
+    second = store.forward(other, EACH[5])
+    assert store.recover(other, second.id) == REFUSED
+    store.permit("acme", "clerk", "allow", resource="till")
+    assert store.recover(other, second.id) == UNDONE
+
+
+def test_no_resource_is_called_like_the_rule_for_all(store: Store) -> None:
+    """Else a permission for the one thing named * would be one for everything."""
+    for call in (lambda: store.seed("acme", "*", {}), lambda: store.forward(ME, create("*"))):
+        with pytest.raises(Rejected, match="reserved"):
+            call()
+
+
+def test_a_compensation_that_the_model_repeats_is_done_once(store: Store) -> None:
+    """Credit, failed withdrawal, undo, withdrawal again, undo again: one undo, and the repeat tells of the first (B27)."""
+    credit = store.forward(ME, add(4))
+    for turn in range(3):
+        with pytest.raises(Rejected, match="invariant"):
+            store.forward(ME, add(-100))
+        assert store.recover(ME, credit.id) == Answer(Outcome.COMPENSATED, repeated=turn > 0)
+        assert store.show("acme", "ticket")["balance"] == 10
+    done = [entry for entry in store.audit_entries() if entry.action == "recover"]
+    assert [entry.reason for entry in done] == ["", "repeated", "repeated"]
+    assert [bool(entry.evidence) for entry in done] == [True, False, False]
+
+
+def test_an_id_outlives_the_receipts_life(store: Store, clock: Clock) -> None:
+    """No lease runs out: long after expiry the same request still answers with its receipt and writes nothing (B29)."""
+    receipt = store.forward(ME, add(4), effect_id="e-1", ttl_ms=1)
+    clock.now += 10**9
+    assert store.forward(ME, add(4), effect_id="e-1", ttl_ms=1) == receipt
+    assert store.show("acme", "ticket")["balance"] == 14
+    assert [entry.reason for entry in store.audit_entries()[-2:]] == ["", "repeated"]
+
+
+def test_two_stores_never_say_repeated_for_each_other(tmp_path: Path, store: Store) -> None:
+    """One id between two instances with a store each is two effects, and each audit says what its own store did (B29)."""
+    schema.create(tmp_path / "second.db")
+    second = Store.open(tmp_path / "second.db")
+    second.seed("acme", "ticket", {"opening": 10})
+    for _ in range(2):
+        for instance in (store, second):
+            instance.forward(ME, add(4), effect_id="e-1")
+    for instance in (store, second):
+        made = [entry.reason for entry in instance.audit_entries() if entry.action == "forward"]
+        assert made == ["", "repeated"]
+        assert instance.show("acme", "ticket")["balance"] == 14
+    second.close()
+
+
+def test_an_id_made_known_before_the_lock_is_known(
+    path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An id unknown when looked at is looked for again under the lock, so that the audit's order is the true one."""
+    other = Store.open(path)
+    look = store._find
+
+    def too_early(ident: object) -> Found | None:
+        found = look(ident)
+        if not made:
+            made.append(other.forward(ME, add(4), effect_id="late"))
+        return found
+
+    made: list[object] = []
+    monkeypatch.setattr(store, "_find", too_early)
+    assert store.recover(ME, "late") == UNDONE
+    assert [entry.action for entry in store.audit_entries()[-2:]] == ["forward", "recover"]
+    other.close()
+
+
+def test_an_old_copy_put_back_shows_against_the_kept_head(tmp_path: Path, store: Store, clock: Clock) -> None:
+    """A copy from before a recovery would do it again: the one thing that tells is a head kept elsewhere."""
+    receipt = store.forward(ME, add(4))
+    with sqlite3.connect(tmp_path / "old.db") as copy:
+        store._db.backup(copy)
+    copy.close()
+    assert store.recover(ME, receipt.id) == UNDONE
+    head = store.audit_head()
+    clock.now += 1  # no chain is made twice: each row has its time
+    old = Store.open(tmp_path / "old.db", clock=clock)
+    assert "its tail was cut" in old.audit_problems(head)[0]
+    assert old.recover(ME, receipt.id) == UNDONE
+    assert "its tail was cut" in old.audit_problems(head)[0]
+    old.close()
+
+
 def test_a_forward_whose_answer_was_lost_may_be_asked_again(store: Store) -> None:
     """The same id and request give the same receipt and one effect; another request or run under the id is rejected."""
     receipt = store.forward(ME, add(4), effect_id="e-1")
@@ -388,6 +486,9 @@ def test_a_rejected_effect_leaves_only_its_audit_row(store: Store) -> None:
         store.forward(ME, add(-11))
     with pytest.raises(Rejected, match="arguments"):
         store.forward(ME, Effect("add", "ticket", {"delta": object()}))
+    with pytest.raises(Rejected, match="lifetime"):
+        store.forward(ME, add(1), ttl_ms=0)
+    assert [entry.reason for entry in store.audit_entries()[-3:]] == ["invariant", "arguments", "lifetime"]
     with pytest.raises(Rejected, match="invariant"):
         store.peer(PEER, "1", add(-11))
     store.peer(PEER, "1", add(-10))

@@ -4,6 +4,7 @@ import argparse
 
 from undolab.cli.common import Commands
 from undolab.cli.undo_histories import add_histories
+from undolab.cli.undo_study import add_study
 from undolab.model.errors import UndolabError
 from undolab.undo import database
 from undolab.undo.store import Store
@@ -46,6 +47,7 @@ def add_commands(commands: Commands) -> None:
             help="a file, or postgresql://USER@HOST:PORT/DATABASE with the password elsewhere (~/.pgpass, PGPASSWORD)",
         )
     add_histories(parts)
+    add_study(parts)
 
 
 def _init(arguments: argparse.Namespace) -> int:

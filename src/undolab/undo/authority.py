@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 from undolab.model.errors import UndolabError
@@ -70,10 +71,16 @@ class Permissions:
             (tenant, principal, kind, resource, rule),
         )
 
-    def rule(self, tenant: str, principal: str, kind: str, resource: str) -> Rule:
-        """Return the strictest rule that matches: deny before approve before allow; deny where none does."""
+    def rule(self, tenant: str, principal: str, kind: str, resources: Iterable[str]) -> Rule:
+        """Return the strictest rule that matches any of the resources: deny before approve before allow.
+
+        A resource that no rule matches is denied, and with it an effect on several of them.
+        """
         sql = "SELECT rule FROM permissions WHERE tenant = ? AND principal = ? AND kind IN (?, '*') AND resource IN (?, '*')"
-        found = {row[0] for row in self._db.execute(sql, (tenant, principal, kind, resource))}
-        if "deny" in found or not found:
+        rules: set[Rule] = set()
+        for resource in resources:
+            found = {row[0] for row in self._db.execute(sql, (tenant, principal, kind, resource))}
+            rules |= found or {"deny"}
+        if "deny" in rules:
             return "deny"
-        return "approve" if "approve" in found else "allow"
+        return "approve" if "approve" in rules else "allow"

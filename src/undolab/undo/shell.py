@@ -11,7 +11,7 @@ from undolab.undo.authority import Permissions, known_id
 from undolab.undo.database import Database, connect
 from undolab.undo.types import Context, Receipt
 
-_RECEIPT = """SELECT r.id, r.kind, i.generation, coalesce(o.generation, ''), i.name, r.expires, r.outcome,
+_RECEIPT = """SELECT r.id, r.kind, i.generation, coalesce(o.generation, ''), i.name, coalesce(o.name, ''), r.expires, r.outcome,
 c.tenant, c.principal, c.run, r.request
 FROM receipts r JOIN contexts c ON c.id = r.context JOIN incarnations i ON i.id = r.incarnation
 LEFT JOIN incarnations o ON o.id = r.other """
@@ -31,10 +31,14 @@ class Listed(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A receipt with what the store keeps beside it; `outcome` is None while the effect is live."""
+    """A receipt with what the store keeps beside it; `outcome` is None while the effect is live.
+
+    `other` is the name of the second resource of a transfer, else "".
+    """
 
     receipt: Receipt
     resource: str
+    other: str
     expires: int
     outcome: str | None
     owner: Context
@@ -115,6 +119,6 @@ class Shell:
 
 
 def _found(row: tuple[Any, ...]) -> Found:
-    ident, kind, generation, other, name, expires, outcome, tenant, principal, run, request = row
+    ident, kind, generation, other, name, other_name, expires, outcome, tenant, principal, run, request = row
     owner = Context(tenant, principal, run)
-    return Found(Receipt(ident, kind, generation, other), name, expires, outcome, owner, request)
+    return Found(Receipt(ident, kind, generation, other), name, other_name, expires, outcome, owner, request)
