@@ -8,11 +8,12 @@ import msgspec
 
 from undolab.model.files import write_bytes
 from undolab.model.verdict import RULES_VERSION
-from undolab.stats.estimate import Replicates, Tally, cell_rows, contrast_rows
+from undolab.stats.estimate import cell_rows, contrast_rows
 from undolab.stats.load import join, read_verdicts
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import COUNTS, METRICS
 from undolab.stats.rows import CellRow, ContrastRow, ContrastsFile, MetricsFile, Study
+from undolab.stats.tally import Replicates, Tally
 from undolab.stats.text import to_csv, to_json
 
 _SCOPE = ["model", "framework", "prompt", "examples", "boundary", "method"]
