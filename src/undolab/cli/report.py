@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from undolab.cli.common import BUILD, CONFIG, TOOLS, WORKFLOWS, Commands, read_config, read_tools
+from undolab.cli.stats import add_actions
 from undolab.model.errors import UndolabError
 from undolab.model.load import load_workflows, read_yaml
 from undolab.model.workflow import Workflow
@@ -23,6 +24,7 @@ def add_commands(commands: Commands) -> None:
         "stats", help="metrics, intervals and contrasts from the verdicts of a build"
     )
     _build(numbers, _stats)
+    add_actions(numbers)
     top = commands.add_parser("report", help="tables, figures, macros, paper or demo from a build")
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)
     stages: dict[str, tuple[str, Callable[[Path], Any]]] = {

@@ -44,9 +44,7 @@ def sign_flip(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Sig
         b: the same on the other side, in the same order of tasks.
     """
     found = [
-        Fraction(*left) - Fraction(*right)
-        for left, right in zip(a, b, strict=True)
-        if left[1] and right[1]
+        Fraction(*left) - Fraction(*right) for left, right in zip(a, b, strict=True) if left[1] and right[1]
     ]
     if not found:
         return SignFlip(0, 0, None, None, None, exact=True)

@@ -54,7 +54,9 @@ class Tally:
         ]
         self._cell: dict[Cell, int] = {cell: index for index, cell in enumerate(self.cells)}
         columns = len(COUNTS) + len(SUMMED) + len(FAILURES)
-        self._trials = np.zeros((len(self.cells), len(self.tasks), len(matrix.seeds), columns), dtype=np.int64)
+        self._trials = np.zeros(
+            (len(self.cells), len(self.tasks), len(matrix.seeds), columns), dtype=np.int64
+        )
         where, rows = [], []
         for pair in pairs:
             arm, failed = pair.fault.arm, [0] * len(FAILURES)
