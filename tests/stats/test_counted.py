@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from undolab.cli import main
 from undolab.model.errors import UndolabError
 from undolab.stats.counted import Difference, Report, ScopeRow, report
-from undolab.stats.counts import CountRow, Counts
+from undolab.stats.counts import CountRow, Counts, read_counts
 from undolab.stats.recipe import Bca, Published, Recipe
 
 _DATA = Path(__file__).parents[2] / "data" / "published" / "undobench"
@@ -19,8 +19,6 @@ RB3C, RB7N7 = _DATA / "rb3c-counts-task-model.csv", _DATA / "rb7n7-counts.csv"
 
 
 def _read(path: Path) -> Counts:
-    from undolab.stats.counts import read_counts
-
     return read_counts(path)
 
 
@@ -71,34 +69,26 @@ def test_the_published_recipe_against_a_loop() -> None:
     found = report(_read(RB7N7), Published())
     rows = _read(RB7N7).rows
     tasks = sorted({row.task for row in rows})
+    sums = {
+        (task, method): [
+            sum(getattr(row, name) for row in rows if (row.task, row.method) == (task, method))
+            for name in ("r", "d")
+        ]
+        for task in tasks
+        for method in ("B2", "B0")
+    }
     rng, values = np.random.RandomState(42), []
     for _ in range(10_000):
         drawn = rng.choice(tasks, size=len(tasks), replace=True)
-        sums = {
-            method: [
-                sum(getattr(row, name) for task in drawn for row in by[method, task]) for name in ("r", "d")
-            ]
-            for method in ("B2", "B0")
-            for by in [_by(rows)]
-        }
-        rates = [sums[m][0] / sums[m][1] if sums[m][1] else 0.0 for m in ("B2", "B0")]
+        rates = []
+        for method in ("B2", "B0"):
+            r, d = (sum(sums[task, method][part] for task in drawn) for part in (0, 1))
+            rates.append(r / d if d else 0.0)
         values.append(rates[0] - rates[1])
     low, high = np.percentile(values, [2.5, 97.5])
     row = _one(found.contrasts, "B2", "B0")
     assert (row.lo, row.hi) == (round(low, 4), round(high, 4))
     assert row.p == round(2 * np.mean(np.array(values) <= 0), 4)
-
-
-_cache: dict[int, dict[tuple[str, str], list[CountRow]]] = {}
-
-
-def _by(rows: list[CountRow]) -> dict[tuple[str, str], list[CountRow]]:
-    if id(rows) not in _cache:
-        table: dict[tuple[str, str], list[CountRow]] = {}
-        for row in rows:
-            table.setdefault((row.method, row.task), []).append(row)
-        _cache[id(rows)] = table
-    return _cache[id(rows)]
 
 
 def test_no_capable_trial_is_zero_as_published_and_undefined_as_ours() -> None:
@@ -229,9 +219,3 @@ def test_bad_files_end_with_two(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert main(["stats", "from-counts", str(tmp_path / "no.csv")]) == 2
     assert main(["stats", "from-counts", str(path), "--mode", "published", "--interval", "bca"]) == 2
     assert "leave out --interval" in capsys.readouterr().err
-
-
-@pytest.fixture(autouse=True)
-def _clear() -> Callable[[], None]:
-    _cache.clear()
-    return _cache.clear

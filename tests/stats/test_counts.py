@@ -41,7 +41,7 @@ def test_a_plain_file(save: Callable[..., Path]) -> None:
 def test_a_spreadsheets_file(save: Callable[..., Path]) -> None:
     """A byte order mark, CRLF, quotes, spaces, capitals, blank rows and the columns source and mark change nothing."""
     text = (
-        '\ufeffMark, Task ,model,method,n,d,r,f,dup,miss,source\r\n\r\n'
+        "\ufeffMark, Task ,model,method,n,d,r,f,dup,miss,source\r\n\r\n"
         'x,"a, ""b""",M, B0 ,10, 5 ,2,3,1,0,"p. 1,\r\nleft"\r\n,,,,,,,,,,\r\n'
     )
     found = read_counts(save(text))
@@ -60,7 +60,7 @@ def test_every_problem_of_a_file_at_once(save: Callable[..., Path]) -> None:
         "T4,M,B0,10,5,4,4,0,0,9",
         "T5,M,B0,10,5,4,3,11,12",
         "T6,M,B0,10,5,4,10,0,0",
-        "T7,M,B0,1e3,１０,1_0,+1,0,99999999999999999999",
+        "T7,M,B0,1e3,\uff11\uff10,1_0,+1,0,99999999999999999999",
     ]
     assert problems(save("\n".join([f"{_HEAD},f,dup,miss", *rows]))) == [
         "row 2, column d: 11 is more than n = 10",
@@ -77,7 +77,7 @@ def test_every_problem_of_a_file_at_once(save: Callable[..., Path]) -> None:
         "row 8, column miss: 12 is more than n = 10",
         "row 9, column f: f - r = 6 is more than n - d = 5",
         "row 10, column n: '1e3' is no whole number from 0 to 10^12",
-        "row 10, column d: '１０' is no whole number from 0 to 10^12",
+        "row 10, column d: '\uff11\uff10' is no whole number from 0 to 10^12",
         "row 10, column r: '1_0' is no whole number from 0 to 10^12",
         "row 10, column f: '+1' is no whole number from 0 to 10^12",
         "row 10, column miss: '99999999999999999999' is no whole number from 0 to 10^12",
@@ -107,7 +107,11 @@ def test_a_file_of_the_wrong_shape(save: Callable[..., Path], text: str, problem
 
 def test_empty_and_foreign_files_are_one_sentence(save: Callable[..., Path]) -> None:
     """An empty file and one in another encoding say what to do."""
-    for data, word in ((b"", "is empty"), (b"\xef\xbb\xbf\r\n\r\n", "is empty"), (b"\xff\xfet\x00", "not UTF-8")):
+    for data, word in (
+        (b"", "is empty"),
+        (b"\xef\xbb\xbf\r\n\r\n", "is empty"),
+        (b"\xff\xfet\x00", "not UTF-8"),
+    ):
         with pytest.raises(UndolabError, match=word):
             read_counts(save(data))
 

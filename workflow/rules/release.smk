@@ -28,6 +28,8 @@ BUILT = [
     ),
     expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
     expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
+    "build/published/undobench.csv",
+    "build/published/undoscope.csv",
     "build/demo/index.html",
     "build/tables/tablebehaviour.csv",
     "build/tables/tablebehaviour.tex",

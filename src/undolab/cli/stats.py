@@ -11,6 +11,7 @@ from undolab.model.errors import UndolabError
 if TYPE_CHECKING:
     from undolab.stats.counted import Difference, Report
 
+PUBLISHED = Path("data/published")
 _POOLED = "*"
 # The stages import what they need when they run: the base install has no numpy.
 
@@ -38,6 +39,26 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
     )
     counted.add_argument("--json", action="store_true", help="print JSON")
     counted.set_defaults(run=_from_counts)
+    published = actions.add_parser(
+        "published",
+        help="each published figure beside our recomputation and, where a defect changed it, the corrected one",
+    )
+    published.set_defaults(run=_published)
+
+
+def _published(arguments: argparse.Namespace) -> int:
+    _need_numpy()
+    from undolab.stats.published import write
+
+    found = write(PUBLISHED, arguments.build / "undo", arguments.build / "published")
+    for name, figures in found.items():
+        told = [figure.agrees for figure in figures]
+        corrected = sum(bool(figure.corrected) for figure in figures)
+        print(
+            f"{name}: {len(told)} published figures; {told.count('yes')} come out as printed, {told.count('no')} do not,"
+            f" {told.count('')} cannot be recomputed; {corrected} are corrected for a known defect"
+        )
+    return 0
 
 
 def _from_counts(arguments: argparse.Namespace) -> int:

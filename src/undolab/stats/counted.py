@@ -116,14 +116,22 @@ def report(counts: Counts, recipe: Recipe) -> Report:
     rows = counts.rows
     models, methods = _levels(row.model for row in rows), _levels(row.method for row in rows)
     metrics = [name for name in (*RATIOS, GAP) if NEEDS.get(name, name) in (name, *counts.given)]
+    scopes = [
+        _scope(found, model, method, metrics, recipe)
+        for model, method in _scopes(models, methods)
+        if (found := _within(rows, model, method))
+    ]
     contrasts: list[Difference] = []
     support: list[Difference] = []
     closure: list[Difference] = []
     for compared in _comparisons(models, methods):
-        pooled = [_versus(rows, compared, pair, recipe, capable=False) for pair in compared.pairs]
+        inside: dict[str, list[CountRow]] = {}
+        for row in _within(rows, compared.model, compared.method):
+            inside.setdefault(getattr(row, compared.between), []).append(row)
+        pooled = [_versus(inside, pair, recipe, capable=False) for pair in compared.pairs]
         for metric in metrics:
             contrasts += _family(metric, compared, pooled, recipe)
-        common = [_versus(rows, compared, pair, recipe, capable=True) for pair in compared.pairs]
+        common = [_versus(inside, pair, recipe, capable=True) for pair in compared.pairs]
         support += _family("crsr", compared, common, recipe)
         if compared.between == "method":
             closure += [_closure(compared, versus, recipe) for versus in pooled]
@@ -136,11 +144,7 @@ def report(counts: Counts, recipe: Recipe) -> Report:
         models=models,
         methods=methods,
         notes=_notes(counts, models, methods),
-        scopes=[
-            _scope(inside, model, method, metrics, recipe)
-            for model, method in _scopes(models, methods)
-            if (inside := _within(rows, model, method))
-        ],
+        scopes=scopes,
         contrasts=contrasts,
         common_support=support,
         gap_closure=closure,
@@ -169,11 +173,10 @@ def _within(rows: Sequence[CountRow], model: str | None, method: str | None) -> 
 
 
 def _versus(
-    rows: Sequence[CountRow], compared: _Comparison, pair: tuple[str, str], recipe: Recipe, *, capable: bool
+    inside: dict[str, list[CountRow]], pair: tuple[str, str], recipe: Recipe, *, capable: bool
 ) -> _Versus:
     """Return both sides over the tasks that either has, or over those in which both have a capable trial."""
-    inside = _within(rows, compared.model, compared.method)
-    left, right = ([row for row in inside if getattr(row, compared.between) == name] for name in pair)
+    left, right = (inside.get(name, []) for name in pair)
     if capable:
         tasks = {row.task for row in left if row.d} & {row.task for row in right if row.d}
     else:
