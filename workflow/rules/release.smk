@@ -16,16 +16,7 @@ BUILT = [
     expand(
         "build/{kind}/{workflow}.jsonl.zst", kind=["ledger", "wire"], workflow=WORKFLOWS
     ),
-    expand(
-        "build/stats/{name}",
-        name=[
-            "contrasts.csv",
-            "contrasts.json",
-            "metrics.csv",
-            "metrics.json",
-            "tasks.csv",
-        ],
-    ),
+    STATS,
     expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
     expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
     "build/published/undobench.csv",

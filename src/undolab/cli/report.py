@@ -68,7 +68,9 @@ def _stats(build: Path) -> None:
     from undolab.stats.matrix import matrix_from
     from undolab.stats.run import run
 
-    run(_verdicts(build), matrix_from(read_yaml(CONFIG), _workflows()), build / "stats")
+    reversibility = {workflow.id: workflow.reversibility.value for workflow in _chosen()}
+    matrix = matrix_from(read_yaml(CONFIG), _workflows())
+    run(_verdicts(build), matrix, build / "stats", reversibility)
 
 
 def _tables(build: Path) -> None:

@@ -75,6 +75,8 @@ def ratios(
     num: NDArray[np.int64] | NDArray[np.float64], den: NDArray[np.int64] | NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return num / den, NaN where den is 0."""
+    if den.all():
+        return np.true_divide(num, den)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(den == 0, np.nan, num / den)
 

@@ -99,7 +99,7 @@ class Replicates:
     def of(self, *pooled: Cell) -> NDArray[np.float64]:
         """Return the replicates of every metric of the cells taken together, (metrics, B); NaN where undefined."""
         if pooled not in self._kept:
-            counts = np.sum([self._tally.counts(cell) for cell in pooled], axis=0)
+            counts = sum((self._tally.counts(cell) for cell in pooled[1:]), self._tally.counts(pooled[0]))
             sums = drawn_sums(counts, self.weights)
             found = np.empty((len(NUM), sums.shape[1]))
             for row, (num, den) in enumerate(zip(NUM, DEN, strict=True)):
