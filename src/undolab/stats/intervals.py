@@ -21,6 +21,8 @@ _Z = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 _NORMAL = NormalDist()
 _EXACT = 2**53
+_BLOCK = 2**18
+"""Multiplications in one block."""
 _SLACK = 1e-12
 """A difference this near the margin counts as on it: the margin itself has no exact binary value."""
 
@@ -68,7 +70,19 @@ def drawn_sums(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArr
             f"A count of {int(np.abs(counts).max())} in {len(counts)} tasks is too large to be added exactly;"
             " divide the counts."
         )
-    return counts.T.astype(np.float64) @ weights
+    return multiply(counts.T.astype(np.float64), weights)
+
+
+def multiply(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrix product, made in blocks so small that no library starts threads for one.
+
+    Threads gain nothing here, and where cores are shared they wait for each other.
+    """
+    found = np.empty((left.shape[0], right.shape[1]))
+    step = max(1, _BLOCK // max(1, left.size))
+    for begin in range(0, right.shape[1], step):
+        np.matmul(left, right[:, begin : begin + step], out=found[:, begin : begin + step])
+    return found
 
 
 def ratios(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from undolab.model.fault import Boundary
 from undolab.stats.groups import Group
-from undolab.stats.intervals import draws
+from undolab.stats.intervals import draws, multiply
 from undolab.stats.matrix import Matrix
 from undolab.stats.tally import Cell, Tally
 
@@ -118,7 +118,7 @@ class _Studies:
         self._trial = rng.random_sample((*self.capable.shape, int(counts[:, 1].max())))
         self._failing = np.arange(self._trial.shape[2]) < (self.capable - self._same)[..., None]
         self._weights = draws(tasks, _REPLICATES, seed).astype(np.float64)
-        self._defined = self.capable @ self._weights > 0
+        self._defined = multiply(self.capable.astype(np.float64), self._weights) > 0
         self._signs = _signs(tasks, rng)
 
     def gains(self, effect: Effect, share: float) -> NDArray[np.int64]:
@@ -136,7 +136,7 @@ class _Studies:
         return p < _LEVEL
 
     def _bootstrap(self, gains: NDArray[np.int64]) -> _Floats:
-        sums, size = gains.astype(np.float64) @ self._weights, gains.sum(axis=1)
+        sums, size = multiply(gains.astype(np.float64), self._weights), gains.sum(axis=1)
         crossed = np.where(size[:, None] > 0, sums <= 0, sums >= 0) & self._defined
         kept = np.maximum(self._defined.sum(axis=1), 1)
         found: _Floats = np.clip(2 * crossed.sum(axis=1) / kept, 1 / kept, 1.0)
@@ -145,7 +145,7 @@ class _Studies:
 
     def _sign_flip(self, gains: NDArray[np.int64]) -> _Floats:
         rates = np.divide(gains, self.capable, out=np.zeros(gains.shape), where=self.capable > 0)
-        reached = np.abs(rates @ self._signs) >= np.abs(rates.sum(axis=1))[:, None] - _SLACK
+        reached = np.abs(multiply(rates, self._signs)) >= np.abs(rates.sum(axis=1))[:, None] - _SLACK
         patterns = self._signs.shape[1]
         all_of_them = patterns == 1 << len(self._signs)
         extra = 0.0 if all_of_them else 1.0
