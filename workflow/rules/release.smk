@@ -20,18 +20,14 @@ BUILT = [
             ],
             at=at,
             workflows=study["workflows"],
-            name=[
-                "contrasts.csv",
-                "contrasts.json",
-                "metrics.csv",
-                "metrics.json",
-                "tasks.csv",
-            ],
+            name=STATS,
         )
         for at, study in STUDIES.items()
     ],
     expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
     expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
+    "build/published/undobench.csv",
+    "build/published/undoscope.csv",
     "build/demo/index.html",
     "build/tables/tablebehaviour.csv",
     "build/tables/tablebehaviour.tex",

@@ -29,10 +29,11 @@ def write_messages(view: TaskView, history: Sequence[Exchange], examples: str, o
     for one in VARIANTS[examples]:
         steps = one.steps if view.steps else []
         parts.append(_HUMAN + write_task(one.objective, one.tools, steps, one.label))
-        for line, output in zip(write_steps(one.tools, one.steps, one.label), one.outputs, strict=True):
+        *lines, end = write_steps(one.tools, one.steps, one.label)
+        for line, output in zip(lines, one.outputs, strict=True):
             reply = Reply(phase=Phase.OK, output=output)
             parts.append(f"{_AI}{line}\n{_write_tool(reply, output_chars)}")
-        parts.append(f"{_AI}finish: done\n\n")
+        parts.append(f"{_AI}{end}\n\n")
     parts.append(_HUMAN + write_task(view.objective, view.tools, view.steps, TASK_LABEL))
     for exchange in history:
         parts.append(f"{_AI}{exchange.turn.said}\n")

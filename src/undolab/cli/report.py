@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from undolab.cli.common import BUILD, CONFIG, TOOLS, WORKFLOWS, Commands, read_config, read_tools
+from undolab.cli.stats import add_actions
 from undolab.model.config import MAIN, place
 from undolab.model.errors import UndolabError
 from undolab.model.load import load_workflows, read_yaml
@@ -27,6 +28,7 @@ def add_commands(commands: Commands) -> None:
     numbers.add_argument("--build", type=Path, default=BUILD, help="folder of the build (default: build)")
     numbers.add_argument("--study", metavar="NAME", default=MAIN, help=f"which study (default: {MAIN})")
     numbers.set_defaults(run=_stats)
+    add_actions(numbers)
     top = commands.add_parser("report", help="tables, figures, macros, paper or demo from a build")
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)
     stages: dict[str, tuple[str, Callable[[Path], Any]]] = {
@@ -76,7 +78,9 @@ def _stats(arguments: argparse.Namespace) -> int:
     absent = not_applicable(study, workflows, read_tools())
     here = arguments.build / place(arguments.study)
     verdicts = [here / "verdicts" / f"{name}.jsonl" for name in names]
-    run(verdicts, matrix_from(read_yaml(CONFIG), names, arguments.study, absent), here / "stats")
+    reversibility = {workflow.id: workflow.reversibility.value for workflow in workflows}
+    matrix = matrix_from(read_yaml(CONFIG), names, arguments.study, absent)
+    run(verdicts, matrix, here / "stats", reversibility)
     return 0
 
 

@@ -14,6 +14,7 @@ BUILT_FOLDERS = (
     "figures",
     "ledger",
     "pairs",
+    "published",
     "side",
     "stats",
     "tables",
