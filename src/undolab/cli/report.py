@@ -15,6 +15,7 @@ from undolab.trials.source import store_path
 
 _TECTONIC = Path(".tools/tectonic")
 _EPOCH = "1767225600"
+_LITERATURE = Path("data/related.yaml")
 
 
 def add_commands(commands: Commands) -> None:
@@ -27,10 +28,11 @@ def add_commands(commands: Commands) -> None:
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)
     stages: dict[str, tuple[str, Callable[[Path], Any]]] = {
         "tables": ("every table of the paper as CSV and TeX", _tables),
-        "figures": ("figures 2, 3 and 5 as PDF and PNG", _figures),
+        "figures": ("every figure of the paper as PDF and PNG", _figures),
         "macros": ("every number of the paper as a TeX macro", _macros),
         "paper": ("the PDF, set by Tectonic without a network", _paper),
         "behaviour": ("what the models do after the error without a method, from the wire logs", _behaviour),
+        "telemetry": ("calls, tokens, times and INFRA_ERROR, from wire logs and records", _telemetry),
         "demo": ("the page that opens without a server", _demo),
     }
     for name, (help_text, stage) in stages.items():
@@ -72,16 +74,29 @@ def _stats(build: Path) -> None:
 def _tables(build: Path) -> None:
     from undolab.report import composition, matrix, tables
 
-    out = build / "tables"
-    tables.write(build / "stats", out)
+    out, workflows, tools = build / "tables", load_workflows(WORKFLOWS), read_tools()
+    tables.write(build, out, workflows, tools, _LITERATURE)
     matrix.write(build, out)
-    composition.write(load_workflows(WORKFLOWS), read_tools(), read_config().study.split, build, out)
+    composition.write(workflows, tools, read_config().study.split, build, out)
 
 
 def _figures(build: Path) -> None:
     from undolab.report import figures
 
-    figures.write(build / "stats", build / "figures")
+    figures.write(build, build / "figures", load_workflows(WORKFLOWS), read_tools())
+
+
+def _telemetry(build: Path) -> None:
+    from undolab.cli.telemetry import read_calls
+    from undolab.report import telemetry
+    from undolab.report.sheet import write_sheets
+    from undolab.wire import read_arms
+
+    study = read_config().study
+    logs = sorted((build / "wire").glob("*.jsonl.zst"))
+    arms = (lines for log in logs for _, lines in read_arms(log))
+    calls = {model: read_calls(model, study.split) for model in study.models}
+    write_sheets(telemetry.sheets(arms, calls, telemetry.read_latencies()), build / "tables")
 
 
 def _macros(build: Path) -> None:
@@ -122,7 +137,8 @@ def _paper(build: Path) -> None:
 def _behaviour(build: Path) -> None:
     from undolab.report import behaviour
 
-    behaviour.write(sorted((build / "wire").glob("*.jsonl.zst")), build / "tables")
+    logs = [*(build / "wire").glob("*.jsonl.zst"), *build.glob("side/examples-*/wire/*.jsonl.zst")]
+    behaviour.write(sorted(logs), build / "tables")
 
 
 def _demo(build: Path) -> None:

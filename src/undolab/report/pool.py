@@ -1,0 +1,49 @@
+"""Cells put together: counts of several cells summed by task, with the interval that the study's statistics use.
+
+A group of cells (a stratum, all models together) has no row in `metrics.json`. Its interval is made in the same way:
+whole tasks are drawn, each with all its trials in all cells of the group, on draws from the study's own seed.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undolab.stats.intervals import draws, percentile_interval, ratios
+from undolab.stats.rows import CellRow, Estimate, Study
+
+
+def pool(cells: Iterable[CellRow], metric: str, study: Study) -> Estimate:
+    """Return one metric over cells of single tasks, with the task-clustered percentile bootstrap.
+
+    Args:
+        cells: cells of single tasks; those of one task are summed.
+        metric: a name of `undolab.stats.metrics.METRICS`.
+        study: whose replicates and seed are used.
+    """
+    sums: dict[str, list[int]] = {}
+    for cell in cells:
+        found = cell.metrics[metric]
+        entry = sums.setdefault(cell.scope.task, [0, 0])
+        entry[0] += found.num
+        entry[1] += found.den
+    num = np.array([sums[task][0] for task in sorted(sums)], dtype=np.int64)
+    den = np.array([sums[task][1] for task in sorted(sums)], dtype=np.int64)
+    total, base = int(num.sum()), int(den.sum())
+    if not len(num):
+        return Estimate(num=0, den=0, value=None, lo=None, hi=None, dropped=0)
+    weights = _draws(len(num), study.replicates, study.bootstrap_seed)
+    bounds = percentile_interval(ratios(num @ weights, den @ weights))
+    value = total / base if base else None
+    return Estimate(num=total, den=base, value=value, lo=bounds.lo, hi=bounds.hi, dropped=bounds.dropped)
+
+
+def total(cells: Iterable[CellRow], name: str) -> int:
+    """Return the sum of a size (`N`, `exposed`, `D`, `R`, `F`) or of a total over fault arms."""
+    return sum(cell.sums[name] if name in cell.sums else int(getattr(cell, name)) for cell in cells)
+
+
+@lru_cache(maxsize=32)
+def _draws(tasks: int, replicates: int, seed: int) -> NDArray[np.int64]:
+    return draws(tasks, replicates, seed)
