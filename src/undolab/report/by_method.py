@@ -180,12 +180,11 @@ def _boundaries(view: View) -> Sheet:
                     scope = [model, framework, view.study.prompt, view.study.examples, where, name]
                     rows.append(group_row(scope, cells, list(shown), view.study))
             if sizes:
-                first = escape(f"{model}, {framework}") if not block else ""
-                block.append([first, escape(place(where)), sizes, *shown["crsr"], *shown["der"]])
-        blocks.append(block)
+                block.append([escape(place(where)), sizes, *shown["crsr"], *shown["der"]])
+        blocks.append([block_head(2 + 2 * len(methods), f"{model}, {framework}"), *block])
     width = len(methods)
     header = [
-        *spanned([("CRSR", width), ("DER", width)], 3),
-        ["Model, framework", "Boundary", "D/N", *(escape(name) for name in methods * 2)],
+        *spanned([("CRSR", width), ("DER", width)], 2),
+        ["Boundary", "D/N", *(escape(name) for name in methods * 2)],
     ]
-    return Sheet("tableboundaries", rows, tabular("llr" + "r" * (2 * width), header, blocks))
+    return Sheet("tableboundaries", rows, tabular("lr" + "r" * (2 * width), header, blocks))

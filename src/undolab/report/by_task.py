@@ -1,4 +1,4 @@
-"""Tables 2, 4, 7, 8 and 14: single tasks, and the tasks whose call has several parts."""
+"""Tables 2, 4, 7, 8 and 14: single tasks, and the tasks with a call of several parts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -45,8 +45,8 @@ def representative(workflows: Sequence[str]) -> list[str]:
 
 
 def composite(workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]) -> list[str]:
-    """Return the tasks whose struck call is made of several parts, by id."""
-    return sorted(one.id for one in workflows if target(one, tools).sub_writes > 1)
+    """Return the tasks with a planned call of several parts, by id: those that a fault can leave half done."""
+    return sorted(one.id for one in workflows if any(tools[step.tool].sub_writes > 1 for step in one.plan))
 
 
 def _counts(cell: CellRow) -> list[Any]:
@@ -90,7 +90,7 @@ def _titled(view: View, model: str, framework: str, columns: int) -> list[list[s
 
 
 def _table04(view: View, workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]) -> Sheet:
-    """Three boundaries on the tasks whose call has several parts."""
+    """Three boundaries on the tasks with a call of several parts."""
     wanted = [Boundary.PRE_MUTATION, Boundary.DURING_MUTATION, Boundary.POST_MUTATION_PRE_ACK]
     places = [str(one) for one in wanted if one in view.places]
     tasks = composite(workflows, tools)
@@ -114,7 +114,7 @@ def _table04(view: View, workflows: Sequence[Workflow], tools: Mapping[str, Tool
             block.append(line)
         blocks.append([*_titled(view, model, framework, 1 + 3 * len(places)), *block])
     if len(rows) == 1:
-        return Sheet("table04", rows, empty(["Method"], "no task of this study has a call of several parts"))
+        return Sheet("table04", rows, empty(["Method"], "no task of this study has a call of several parts, or it has none of these boundaries"))
     header = [
         *spanned([(escape(boundary(where)), 3) for where in places], 1),
         ["Method", *["R/D", "CRSR", "DER"] * len(places)],

@@ -1,6 +1,6 @@
 """Captions of tables and figures, so that each can be read alone: model, framework, prompt mode, worked examples, N."""
 
-from undolab.report.numbering import items
+from undolab.report.numbering import Item, items
 from undolab.report.view import View
 from undolab.report.words import boundary, listed
 from undolab.stats.rows import MetricsFile
@@ -12,11 +12,15 @@ def captions(stats: MetricsFile) -> dict[str, str]:
     """Return plain-text captions by name (`TableOne`, `FigureTwo`, ...)."""
     view = View(stats)
     place = boundary(view.main_place)
-    facts = {"B": f"{stats.study.replicates:,}", "place": f'"{place[0].lower()}{place[1:]}"'}
-    tail = _scope(view)
-    return {
-        item.macro: f"{item.caption.format(**facts)} {tail if item.scoped else _ALONE}" for item in items()
-    }
+    facts = {"B": f"{stats.study.replicates:,}", "place": place[0].lower() + place[1:]}
+    return {item.macro: f"{item.caption.format(**facts)} {_tail(item, view)}" for item in items()}
+
+
+def _tail(item: Item, view: View) -> str:
+    if not item.scoped:
+        return _ALONE
+    scope = _scope(view)
+    return item.lead + (scope[0].lower() + scope[1:] if item.lead else scope)
 
 
 def _scope(view: View) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from undolab.report.marks import Look, looks
@@ -39,12 +40,10 @@ def figure2(view: View) -> Figure:
         ax.set_ylim(-0.1, 1.12)
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         ax.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+        ax.tick_params(axis="x", labelbottom=True)
         ax.grid(visible=True)
     for ax in axes[len(methods) :]:
         ax.axis("off")
-    # Of a shared axis only the lowest row is labelled; a panel above an empty place is the lowest of its column.
-    for ax in axes[: len(methods)][-across:]:
-        ax.tick_params(axis="x", labelbottom=True)
     figure.supxlabel("Share of controls passed (of N)", fontsize=7)
     figure.supylabel("CRSR (of D)", fontsize=7)
     if view.several:
@@ -53,9 +52,7 @@ def figure2(view: View) -> Figure:
     return figure
 
 
-def _handle(label: str, look: Look) -> object:
-    from matplotlib.lines import Line2D
-
+def _handle(label: str, look: Look) -> Line2D:
     return Line2D(
         [], [], linestyle="", marker=look.marker, color=look.colour, markerfacecolor=look.face, markersize=4,
         label=label,

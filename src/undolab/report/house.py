@@ -3,13 +3,14 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patheffects import withStroke
 
-from undolab.report.style import COLUMN, GREY, MM
+from undolab.report.style import GREY, MM
 
 _INK = "#1F4E79"
 _SOFT = "#EEF2F6"
 _LOST = "#B03A2E"
-_WIDTH, _HEIGHT = 84.0, 96.0
+_WIDTH, _HEIGHT = 84.0, 93.0
 """Size of the drawing, millimetres; also its units."""
 
 _PARTS = {
@@ -22,7 +23,7 @@ _PARTS = {
 }
 _FILES = {
     "records": (50, 80, 33, 12, "Records", "raw model calls"),
-    "fixture": (50, 57, 33, 12, "Workflow, fixture", "frozen; unseen by the agent"),
+    "fixture": (50, 57, 33, 12, "Workflow, fixture", "frozen before recording"),
     "wire": (1, 17.5, 33, 10, "Wire log", "one hash chain an arm"),
     "ledger": (50, 17.5, 33, 10, "Effect ledger", "and final state"),
 }
@@ -49,8 +50,8 @@ def figure1() -> Figure:
         middle = (top + bottom) / 2
         ax.text(x - 1, middle, there, ha="right", va="center", fontsize=6, color=_INK)
         ax.text(x_back + 1, middle, back, ha="left", va="center", fontsize=6, color=_INK)
-    _arrow(ax, (34, 42.5), (50, 42.5))
-    _arrow(ax, (50, 37.5), (34, 37.5))
+    _arrow(ax, (34, 42.5), (50, 42.5), over=True)
+    _arrow(ax, (50, 37.5), (34, 37.5), over=True)
     ax.text(42, 43.2, "request", ha="center", va="bottom", fontsize=6, color=_INK)
     ax.text(42, 36.8, "answer", ha="center", va="top", fontsize=6, color=_INK)
     _arrow(ax, (34, 86), (50, 86), both=True)
@@ -62,10 +63,9 @@ def figure1() -> Figure:
     _arrow(ax, (66.5, 17.5), (66.5, 13))
     _arrow(ax, (50, 24.5), (34, 35.2), dashed=True)
     ax.text(42.6, 31.4, "witness", ha="left", va="bottom", fontsize=6, color=_LOST)
-    # The forensic judge needs workflow and fixture, and nothing of the world.
-    _arrow(ax, (50, 59), (36.5, 10), dashed=False, bend="angle,angleA=180,angleB=90,rad=3")
-    ax.plot([36.5, 36.5], [10.4, 9.6], color=_INK, linewidth=0.8)
-    _arrow(ax, (36.5, 10), (34, 10))
+    # The forensic judge needs workflow and fixture, and nothing of the world: its path passes below all others.
+    ax.plot([50, 37, 37], [59, 59, 10], color=GREY, linewidth=0.8, zorder=0.5)
+    _arrow(ax, (37, 10), (34, 10))
     _arrow(ax, (34, 5), (50, 5), both=True)
     ax.text(42, 5.8, "must be equal", ha="center", va="bottom", fontsize=6, color=_INK)
     return figure
@@ -86,12 +86,12 @@ def _box(ax: Axes, x: float, y: float, width: float, height: float, name: str, w
 
 def _arrow(
     ax: Axes, start: tuple[float, float], end: tuple[float, float], *, both: bool = False, dashed: bool = False,
-    bend: str = "arc3",
+    over: bool = False,
 ) -> None:  # fmt: skip
-    plain = bend != "arc3"
-    ax.add_patch(
-        FancyArrowPatch(
-            start, end, arrowstyle="-" if plain else "<|-|>" if both else "-|>", mutation_scale=6, shrinkA=0, shrinkB=0,
-            linewidth=0.8, color=_LOST if dashed else _INK, linestyle="--" if dashed else "-", connectionstyle=bend,
-        )
+    arrow = FancyArrowPatch(
+        start, end, arrowstyle="<|-|>" if both else "-|>", mutation_scale=6, shrinkA=0, shrinkB=0, linewidth=0.8,
+        color=_LOST if dashed else _INK, linestyle="--" if dashed else "-",
     )  # fmt: skip
+    if over:
+        arrow.set_path_effects([withStroke(linewidth=2.6, foreground="white")])
+    ax.add_patch(arrow)

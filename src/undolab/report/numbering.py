@@ -18,6 +18,8 @@ class Item(NamedTuple):
     """What it shows, in one line."""
     caption: str
     """Caption, without the scope that is added to it. `{B}` is the number of replicates, `{place}` the main boundary."""
+    lead: str = ""
+    """What stands before the scope, where the table holds more than the main study."""
     scoped: bool = True
     """True if it rests on the study with the models, so that its caption ends with model, framework and prompt."""
 
@@ -34,17 +36,17 @@ TABLES = (
     ),
     Item(
         "table02", "TableTwo", "outcomes of the first task of each domain at the main boundary",
-        "Outcomes at the boundary {place} for the first task of each domain: pairs recovered (of the D pairs whose control"
+        "Outcomes at one boundary ({place}) for the first task of each domain: pairs recovered (of the D pairs whose control"
         " passed) / pairs with a harmful duplicate / pairs with a missing effect (both of N). A dash: D = 0.",
     ),
     Item(
         "table03", "TableThree", "each model and framework: without a method, and all methods together",
-        "What each model and framework shows at the boundary {place}: the agent alone (none), and all methods together."
+        "What each model and framework shows at one boundary ({place}): the agent alone (none), and all methods together."
         " " + _PERCENT + ", in brackets the " + _CI + "; gap is control minus CRSR in percentage points.",
     ),
     Item(
-        "table04", "TableFour", "three boundaries on the tasks whose lost call has several parts",
-        "Three boundaries on the tasks whose lost call is made of several parts. R/D counts recovered pairs of those whose"
+        "table04", "TableFour", "three boundaries on the tasks with a call of several parts",
+        "Three boundaries on the tasks with a call of several parts, which is the one left half done. R/D counts recovered pairs of those whose"
         " control passed; CRSR and DER are percent, in brackets the " + _CI + ".",
     ),
     Item(
@@ -55,8 +57,8 @@ TABLES = (
     Item(
         "table06", "TableSix", "the split's tasks by reversibility, keys, readers, harm of a repeat",
         "The tasks of the study by what can be done about their main effect. Of the call that is lost: its service"
-        " honours an idempotency key (key), a public reader shows its effect (reader), a repeat does harm (harm), it is made"
-        " of several parts (parts). Counts of tasks.",
+        " honours an idempotency key (key), a public reader shows its effect (reader), a repeat does harm (harm). Parts: a"
+        " planned call is made of several parts. Counts of tasks.",
         scoped=False,
     ),
     Item(
@@ -66,13 +68,13 @@ TABLES = (
     ),
     Item(
         "table08", "TableEight", "B6 task by task: what readers show and what reading gives",
-        "Reading before a retry (B6) at the boundary {place}, task by task, frameworks together. Reader: the public tool"
+        "Reading before a retry (B6) at one boundary ({place}), task by task, frameworks together. Reader: the public tool"
         " that shows the effect of the lost call. R/D recovered of capable pairs, CRSR in percent; pairs with a harmful"
         " duplicate, a missing effect, an abstention (of N); reads: calls of readers after the fault, mean of an exposed arm.",
     ),
     Item(
         "table09", "TableNine", "CRSR and DER by reversibility of the main effect",
-        "CRSR and DER (percent) at the boundary {place} by what can be done about a task's main effect. D sums the pairs"
+        "CRSR and DER (percent) at one boundary ({place}) by what can be done about a task's main effect. D sums the pairs"
         " of one method whose control passed. Intervals (" + _CI + ") are in the CSV file; a dash: D = 0.",
     ),
     Item(
@@ -84,8 +86,9 @@ TABLES = (
     ),
     Item(
         "table11", "TableEleven", "the same cells on DEV, VALIDATION and TEST",
-        "Consistency across the splits at the boundary {place}: the same cells on each split. " + _PERCENT + ", in brackets"
+        "Consistency across the splits at one boundary ({place}): the same cells on each split. " + _PERCENT + ", in brackets"
         " the " + _CI + ". The prompt was tuned on DEV alone.",
+        lead="The TEST rows: ",
     ),
     Item(
         "table12", "TableTwelve", "related work by eight dimensions",
@@ -95,7 +98,7 @@ TABLES = (
     ),
     Item(
         "table13", "TableThirteen", "model by method: every rate and its counts",
-        "Model by method at the boundary {place}. D controls passed, R of them recovered, F fault arms passed in all;"
+        "Model by method at one boundary ({place}). D controls passed, R of them recovered, F fault arms passed in all;"
         " rates in percent of N, CRSR and EOR | control of D; in brackets the " + _CI + ".",
     ),
     Item(
@@ -107,6 +110,7 @@ TABLES = (
         "tablebehaviour", "TableBehaviour", "what the agent alone does after the error",
         "What the agent does after the error when no method stands behind it, by boundary: counts of arms in which the fault"
         " struck (exposed, of all). Repeat: the same call again without a look; verify: a read and no repeat.",
+        lead="The main study: ",
     ),
     Item(
         "tableboundaries", "TableBoundaries", "CRSR and DER of every cell by boundary and method",
@@ -121,6 +125,7 @@ TABLES = (
         "tableexamples", "TableExamples", "the factor study of worked examples",
         "Worked examples as a factor: the agent alone, with examples that hold no failure and with examples that show what"
         " to do after an error, on the same tasks and boundaries. " + _PERCENT + ", in brackets the " + _CI + ".",
+        lead="The first row of each block: ",
     ),
     Item(
         "tableframeworks", "TableFrameworks", "equivalence of the frameworks by TOST",
@@ -140,7 +145,7 @@ TABLES = (
     ),
     Item(
         "tablestrata", "TableStrata", "CRSR and DER by every kind of task",
-        "CRSR and DER (percent) at the boundary {place} by kind of task, models and frameworks together. D sums the pairs of"
+        "CRSR and DER (percent) at one boundary ({place}) by kind of task, models and frameworks together. D sums the pairs of"
         " one method whose control passed. Intervals (" + _CI + ") are in the CSV file; a dash: D = 0.",
     ),
     Item(
@@ -171,7 +176,7 @@ FIGURES = (
     ),
     Item(
         "figure2", "FigureTwo", "competence against recovery, by method",
-        "Competence (share of controls passed) against recovery (CRSR) at the boundary {place}, a panel a method. Small marks"
+        "Competence (share of controls passed) against recovery (CRSR) at one boundary ({place}), a panel a method. Small marks"
         " are tasks, larger where several share a point; diamonds are pooled values with their " + _CI + ". Tasks with"
         " D = 0 have no CRSR and are not shown.",
     ),
@@ -182,7 +187,7 @@ FIGURES = (
     ),
     Item(
         "figure4", "FigureFour", "what readers can show, against recovery and safety",
-        "Observability against recovery and safety at the boundary {place}: CRSR and DER by method, for tasks in which a"
+        "Observability against recovery and safety at one boundary ({place}): CRSR and DER by method, for tasks in which a"
         " repeat of the lost call does harm that a public reader could have shown, harm that no reader shows, or no harm."
         " Frameworks together; bars are the " + _CI + ", left out where a group has one task.",
     ),
@@ -193,8 +198,8 @@ FIGURES = (
     ),
     Item(
         "figure6", "FigureSix", "consistency across the splits",
-        "The same cells on each split at the boundary {place}: control and CRSR, and DER, with the " + _CI + "."
-        " Frameworks together.",
+        "The same cells on each split (in brackets its tasks) at one boundary ({place}): shares of controls passed and CRSR above,"
+        " DER below, with the " + _CI + ". Frameworks together.",
     ),
     Item(
         "figureboundaries", "FigureBoundaries", "CRSR by boundary and method",
@@ -202,7 +207,10 @@ FIGURES = (
     ),
 )  # fmt: skip
 
-FIGURE_ONE = FIGURES[0].name
+WIRE_TABLE_FILES = ("table10", "tablebehaviour", "tableinfra")
+"""Tables that are read from the wire logs, by commands of their own."""
+TABLE_FILES = tuple(item.name for item in TABLES if item.name not in WIRE_TABLE_FILES)
+FIGURE_FILES = tuple(item.name for item in FIGURES)
 
 
 def items() -> tuple[Item, ...]:

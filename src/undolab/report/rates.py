@@ -80,8 +80,7 @@ def figure6(studies: Sequence[Study]) -> Figure:
         for index, (split, view) in enumerate(studies):
             scopes = [scope for scope in view.scopes if scope[0] == model]
             look = Look(shades[index], MARKERS[index])
-            words = f"{split.upper()} ({len(view.tasks(where))} tasks)"
-            line = Line(words, view, where, scopes, look)
+            line = Line(f"{split.upper()} ({len(view.tasks(where))})", view, where, scopes, look)
             shift = step * (index - (len(studies) - 1) / 2)
             crsr = [line.estimate(name, "crsr") for name in methods]
             place(above, np.arange(1 + len(methods)) + shift, [line.estimate(methods[0], "control"), *crsr], line)
@@ -92,8 +91,8 @@ def figure6(studies: Sequence[Study]) -> Figure:
         for ax in (above, below):
             ax.axvline(0.5, color="#bdbdbd", linewidth=0.6)
             ax.tick_params(axis="x", labelrotation=90 if len(methods) * len(models) > 6 else 0)  # noqa: PLR2004 - as many fit
-    axes[0][0].set_ylabel("Control (of N), CRSR (of D)")
-    axes[1][0].set_ylabel("DER (of N)")
+    axes[0][0].set_ylabel("Control, CRSR")
+    axes[1][0].set_ylabel("DER")
     legend(figure, axes[0][0], columns=3)
     return figure
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from undolab.model.tools import Reversibility, ToolSpec
 from undolab.model.workflow import Workflow
+from undolab.report.by_task import composite
 from undolab.report.composition import target
 from undolab.report.pool import pool, total
 from undolab.report.sheet import DASH, Sheet, block_head, group_row, head, share, spanned
@@ -39,9 +40,9 @@ def by_target(
     """Return the tasks by what their lost call allows: a key, a reader, and whether a repeat does harm."""
     struck = {one.id: target(one, tools) for one in workflows}
     marks = [
-        ("service honours a key", {name: tool.idempotency_key for name, tool in struck.items()}),
-        ("a reader shows the effect", {name: tool.observe is not None for name, tool in struck.items()}),
-        ("a repeat does harm", {name: repeats[name] == _HARM for name in struck}),
+        ("key honoured", {name: tool.idempotency_key for name, tool in struck.items()}),
+        ("effect readable", {name: tool.observe is not None for name, tool in struck.items()}),
+        ("repeat harms", {name: repeats[name] == _HARM for name in struck}),
     ]
     found = [
         Stratum(factor, "yes" if wanted else "no", sorted(name for name in holds if holds[name] is wanted))
@@ -101,7 +102,7 @@ def _table06(
             sum(tool.idempotency_key for tool in struck.values()),
             sum(tool.observe is not None for tool in struck.values()),
             sum(repeats[name] == _HARM for name in names),
-            sum(tool.sub_writes > 1 for tool in struck.values()),
+            len(composite([one for one in workflows if one.id in names], tools)),
         ]
         rows.append([level, *counts, " ".join(sorted(names))])
         short = ", ".join(name.removeprefix("RB-") for name in sorted(names)) if level != "all" else ""
