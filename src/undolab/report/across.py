@@ -5,7 +5,17 @@ from typing import Any, NamedTuple
 
 from undolab.model.workflow import Split, Workflow
 from undolab.report.pool import pool, total
-from undolab.report.sheet import DASH, Sheet, block_head, empty, group_row, head, share, spanned, with_interval
+from undolab.report.sheet import (
+    DASH,
+    Sheet,
+    block_head,
+    empty,
+    group_row,
+    head,
+    share,
+    spanned,
+    with_interval,
+)
 from undolab.report.tex import escape, tabular
 from undolab.report.view import NONE, View
 from undolab.report.words import boundary
@@ -40,7 +50,9 @@ def variants(main: View, sides: Mapping[str, View]) -> list[Study]:
     others = {
         view.study.examples: view
         for view in sides.values()
-        if view.study.examples != main.study.examples and set(view.tasks()) <= tasks and NONE in view.methods()
+        if view.study.examples != main.study.examples
+        and set(view.tasks()) <= tasks
+        and NONE in view.methods()
     }
     return [Study(main.study.examples, main), *(Study(name, others[name]) for name in sorted(others))]
 
@@ -66,14 +78,14 @@ def _table11(studies: Sequence[Study]) -> Sheet:
     """Do the splits agree? The same cells on each, at the main boundary."""
     labels = ("split", "model", "framework", "prompt", "examples", "boundary", "tasks", "method")
     rows = [head(labels, _METRICS)]
-    if len(studies) < 2:  # noqa: PLR2004 - a comparison needs two
+    if len(studies) < 2:
         return Sheet("table11", rows, empty(["Split"], "only one split was run"))
     where = studies[0].view.main_place
     methods = shared_methods(studies, where)
     width = len(methods)
     blocks = []
     for split, view in studies:
-        block = []
+        block: list[list[str]] = []
         for model, framework in view.scopes:
             line: list[str] = []
             crsr, der = [], []

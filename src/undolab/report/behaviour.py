@@ -160,6 +160,8 @@ def _tex(rows: Sequence[Sequence[str | int]]) -> str:
         name = f"{row[0]}, {row[1]}: prompt mode {row[2]}, worked examples {row[3]}"
         block = blocks.setdefault(whose, [block_head(2 + len(_WORDS), name)])
         exposed = int(row[5]) - int(row[6])
-        block.append([escape(boundary(str(row[4]))), f"{exposed}/{row[5]}", *(str(count) for count in row[7:])])
+        block.append(
+            [escape(boundary(str(row[4]))), f"{exposed}/{row[5]}", *(str(count) for count in row[7:])]
+        )
     header = [["Boundary", "Exposed", *_WORDS.values()]]
     return tabular("l" + "r" * (1 + len(_WORDS)), header, list(blocks.values()))

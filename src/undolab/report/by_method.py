@@ -87,9 +87,19 @@ def _table03(view: View) -> Sheet:
             rows.append([*group_row(labels, cells, metrics, view.study), gap])
             points = DASH if gap is None else f"{100 * gap:.1f}".replace("-", r"\ensuremath{-}")
             block.append(
-                [escape(model), escape(framework), escape(track), str(total(cells, "N")), str(total(cells, "D"))]
-                + [with_interval(found["control"]), share(found["rsr"]), with_interval(found["crsr"]), points]
-                + [with_interval(found["der"]), share(found["mer"])]
+                [
+                    escape(model),
+                    escape(framework),
+                    escape(track),
+                    str(total(cells, "N")),
+                    str(total(cells, "D")),
+                    with_interval(found["control"]),
+                    share(found["rsr"]),
+                    with_interval(found["crsr"]),
+                    points,
+                    with_interval(found["der"]),
+                    share(found["mer"]),
+                ]
             )
         blocks.append(block)
     header = [["Model", "Framework", "Track", "N", "D", "Control", "RSR", "CRSR", "Gap", "DER", "MER"]]
@@ -102,7 +112,7 @@ def _table05(view: View) -> Sheet:
     rows: list[list[object]] = [[*labels, "tasks", "seeds", "methods", "controls", "pairs", "exposed", "D"]]
     blocks = []
     for model, framework in view.scopes:
-        block = []
+        block: list[list[str]] = []
         for where in view.places:
             every = [
                 cell
@@ -118,11 +128,18 @@ def _table05(view: View) -> Sheet:
             scope = [model, framework, view.study.prompt, view.study.examples, where]
             rows.append([*scope, *sizes, " ".join(names), *counts])
             block.append(
-                [escape(f"{model}, {framework}") if not block else "", escape(boundary(where))]
-                + [*map(str, sizes), escape(" ".join(names)), *(f"{count:,}" for count in counts)]
+                [
+                    escape(f"{model}, {framework}") if not block else "",
+                    escape(boundary(where)),
+                    *map(str, sizes),
+                    escape(" ".join(names)),
+                    *(f"{count:,}" for count in counts),
+                ]
             )
         blocks.append(block)
-    header = [["Model, framework", "Boundary", "Tasks", "Seeds", "Methods", "Controls", "Pairs", "Exposed", "D"]]
+    header = [
+        ["Model, framework", "Boundary", "Tasks", "Seeds", "Methods", "Controls", "Pairs", "Exposed", "D"]
+    ]
     return Sheet("table05", rows, tabular("llrrlrrrr", header, blocks))
 
 

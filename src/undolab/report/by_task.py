@@ -8,7 +8,17 @@ from undolab.model.tools import ToolSpec
 from undolab.model.workflow import Workflow
 from undolab.report.composition import target
 from undolab.report.pool import pool, total
-from undolab.report.sheet import DASH, Sheet, block_head, empty, group_row, head, share, spanned, with_interval
+from undolab.report.sheet import (
+    DASH,
+    Sheet,
+    block_head,
+    empty,
+    group_row,
+    head,
+    share,
+    spanned,
+    with_interval,
+)
 from undolab.report.tex import escape, tabular
 from undolab.report.view import ALL, View
 from undolab.report.words import boundary, method, place
@@ -114,7 +124,14 @@ def _table04(view: View, workflows: Sequence[Workflow], tools: Mapping[str, Tool
             block.append(line)
         blocks.append([*_titled(view, model, framework, 1 + 3 * len(places)), *block])
     if len(rows) == 1:
-        return Sheet("table04", rows, empty(["Method"], "no task of this study has a call of several parts, or it has none of these boundaries"))
+        return Sheet(
+            "table04",
+            rows,
+            empty(
+                ["Method"],
+                "no task of this study has a call of several parts, or it has none of these boundaries",
+            ),
+        )
     header = [
         *spanned([(escape(boundary(where)), 3) for where in places], 1),
         ["Method", *["R/D", "CRSR", "DER"] * len(places)],
@@ -129,7 +146,9 @@ def _table07(view: View) -> Sheet:
     methods = view.methods()
     width = 1 + len(methods)
     if view.several:
-        blocks = [_matrix(view, [(model, one, view.main_place) for one in view.frameworks]) for model in view.models]
+        blocks = [
+            _matrix(view, [(model, one, view.main_place) for one in view.frameworks]) for model in view.models
+        ]
         groups = view.frameworks
     else:
         model, framework = view.scopes[0]
@@ -162,7 +181,18 @@ def _matrix(view: View, groups: Sequence[tuple[str, str, str]]) -> list[list[str
 
 def _table08(view: View, workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]) -> Sheet:
     """What reading before a retry gives, task by task, with what the readers show."""
-    head_row = ["model", "frameworks", "prompt", "examples", "boundary", "method", "task", "call", "reader", "N"]
+    head_row = [
+        "model",
+        "frameworks",
+        "prompt",
+        "examples",
+        "boundary",
+        "method",
+        "task",
+        "call",
+        "reader",
+        "N",
+    ]
     head_row += ["exposed", "D", "R", "duplicate", "missing", "abstained", "reads", "crsr"]
     rows: list[list[Any]] = [head_row]
     where = view.main_place
@@ -185,17 +215,46 @@ def _table08(view: View, workflows: Sequence[Workflow], tools: Mapping[str, Tool
             counts += [found[name].num for name in ("der", "mer", "abstention")]
             study = view.study
             frameworks = " ".join(view.frameworks)
-            scope = [model, frameworks, study.prompt, study.examples, where, _VERIFY, task, struck.name, reader]
+            scope = [
+                model,
+                frameworks,
+                study.prompt,
+                study.examples,
+                where,
+                _VERIFY,
+                task,
+                struck.name,
+                reader,
+            ]
             rows.append([*scope, *counts, reads, found["crsr"].value])
             each = f"{reads / exposed:.1f}" if exposed else DASH
             block.append(
-                [escape(task), rf"\code{{{escape(struck.name)}}}"]
-                + ["none" if reader == "none" else rf"\code{{{escape(reader)}}}"]
-                + [str(counts[0]), str(counts[1]), f"{counts[3]}/{counts[2]}", share(found["crsr"])]
-                + [*map(str, counts[4:]), each]
+                [
+                    escape(task),
+                    rf"\code{{{escape(struck.name)}}}",
+                    "none" if reader == "none" else rf"\code{{{escape(reader)}}}",
+                    str(counts[0]),
+                    str(counts[1]),
+                    f"{counts[3]}/{counts[2]}",
+                    share(found["crsr"]),
+                    *map(str, counts[4:]),
+                    each,
+                ]
             )
         blocks.append(block)
-    columns = ["Task", "Call that is lost", "Reader", "N", "Exp.", "R/D", "CRSR", "Dup.", "Miss.", "Abst.", "Reads"]
+    columns = [
+        "Task",
+        "Call that is lost",
+        "Reader",
+        "N",
+        "Exp.",
+        "R/D",
+        "CRSR",
+        "Dup.",
+        "Miss.",
+        "Abst.",
+        "Reads",
+    ]
     return Sheet("table08", rows, tabular("lll" + "r" * 8, [columns], blocks))
 
 

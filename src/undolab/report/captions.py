@@ -27,9 +27,7 @@ def _scope(view: View) -> str:
     study = view.study
     models = f"{'Models' if len(view.models) > 1 else 'Model'} {listed(view.models)}"
     frameworks = f"{'frameworks' if len(view.frameworks) > 1 else 'framework'} {listed(view.frameworks)}"
-    return (
-        f"{models}, {frameworks}, prompt mode {study.prompt}, worked examples {study.examples}; {_sizes(view)}."
-    )
+    return f"{models}, {frameworks}, prompt mode {study.prompt}, worked examples {study.examples}; {_sizes(view)}."
 
 
 def _sizes(view: View) -> str:

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from undolab.model.tools import ToolSpec
 from undolab.model.workflow import Workflow
 from undolab.report import grids, house, rates
 from undolab.report.across import splits
 from undolab.report.evidence import repeats
-from undolab.report.strata import by_evidence
+from undolab.report.strata import by_evidence, of_study
 from undolab.report.style import look, save
 from undolab.report.view import read_view, side_views
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write(
@@ -30,8 +32,7 @@ def write(
         UndolabError: the statistics or the classes are missing.
     """
     view = read_view(build / "stats")
-    chosen = [one for one in workflows if one.id in set(view.tasks())]
-    kinds = by_evidence(chosen, tools, repeats(build))
+    kinds = by_evidence(of_study(view, workflows), tools, repeats(build))
     studies = splits(view, side_views(build), workflows)
     drawings: dict[str, Callable[[], Figure]] = {
         "figure1": house.figure1,
@@ -39,7 +40,9 @@ def write(
         "figure3": lambda: grids.figure3(view),
         "figure4": lambda: rates.figure4(view, kinds),
         "figure5": lambda: rates.figure5(view),
-        "figure6": lambda: rates.figure6(studies) if len(studies) > 1 else rates.nothing("only one split was run"),
+        "figure6": lambda: (
+            rates.figure6(studies) if len(studies) > 1 else rates.nothing("only one split was run")
+        ),
         "figureboundaries": lambda: rates.boundaries(view),
     }
     written = []

@@ -86,7 +86,7 @@ def figure3(view: View) -> Figure:
     else:
         panels = [(*view.scopes[0], place, boundary(place)) for place in view.places]
     tasks = view.tasks()
-    row = 3.1 if len(panels) * len(tasks) <= 50 else 2.7  # noqa: PLR2004 - a column of the page holds as many rows
+    row = 3.1 if len(panels) * len(tasks) <= 50 else 2.7
     figure = Figure(figsize=(COLUMN, (16 + (row * len(tasks) + 8) * len(panels)) * MM))
     axes = figure.subplots(len(panels), 1, squeeze=False)[:, 0]
     undefined = False
@@ -96,11 +96,17 @@ def figure3(view: View) -> Figure:
         undefined |= _heat(ax, cells, tasks, methods)
         ax.set_title(title)
     shades = figure.colorbar(
-        axes[0].collections[0], ax=list(axes), location="bottom", fraction=0.03, pad=0.02, aspect=30, shrink=0.8
+        axes[0].collections[0],
+        ax=list(axes),
+        location="bottom",
+        fraction=0.03,
+        pad=0.02,
+        aspect=30,
+        shrink=0.8,
     )
     shades.set_label("CRSR, percent of D")
     shades.set_ticks([0, 0.5, 1], labels=["0", "50", "100"])
-    shades.outline.set_visible(False)  # type: ignore[operator]
+    shades.outline.set_visible(False)
     if undefined:
         patch = Patch(facecolor=_EMPTY, edgecolor="#9a9a9a", hatch="////", label="undefined: D = 0")
         figure.legend(handles=[patch], loc="outside upper right", handlelength=2.2)

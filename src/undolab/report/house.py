@@ -1,5 +1,7 @@
 """Figure 1: what stands between the agent and its world, and what is written down. Drawn here, box by box."""
 
+from typing import TypeAlias
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
@@ -7,13 +9,14 @@ from matplotlib.patheffects import withStroke
 
 from undolab.report.style import GREY, MM
 
+_Box: TypeAlias = tuple[float, float, float, float, str, str]
 _INK = "#1F4E79"
 _SOFT = "#EEF2F6"
 _LOST = "#B03A2E"
 _WIDTH, _HEIGHT = 84.0, 93.0
 """Size of the drawing, millimetres; also its units."""
 
-_PARTS = {
+_PARTS: dict[str, _Box] = {
     "agent": (1, 80, 33, 12, "Agent", "prompt, grammar, model"),
     "method": (1, 57, 33, 12, "Recovery method", "none, or B0 to B7"),
     "proxy": (1, 34, 33, 12, "Fault proxy", "schedule, injector"),
@@ -21,7 +24,7 @@ _PARTS = {
     "fold": (1, 1, 33, 12, "Fold, then judge", "forensic"),
     "live": (50, 1, 33, 12, "Judge", "live"),
 }
-_FILES = {
+_FILES: dict[str, _Box] = {
     "records": (50, 80, 33, 12, "Records", "raw model calls"),
     "fixture": (50, 57, 33, 12, "Workflow, fixture", "frozen before recording"),
     "wire": (1, 17.5, 33, 10, "Wire log", "one hash chain an arm"),
@@ -71,7 +74,9 @@ def figure1() -> Figure:
     return figure
 
 
-def _box(ax: Axes, x: float, y: float, width: float, height: float, name: str, words: str, *, part: bool) -> None:
+def _box(
+    ax: Axes, x: float, y: float, width: float, height: float, name: str, words: str, *, part: bool
+) -> None:
     style = "round,pad=0,rounding_size=1.5" if part else "square,pad=0"
     ax.add_patch(
         FancyBboxPatch(
@@ -80,7 +85,15 @@ def _box(ax: Axes, x: float, y: float, width: float, height: float, name: str, w
         )
     )  # fmt: skip
     middle = x + width / 2
-    ax.text(middle, y + height / 2 + 0.4, name, ha="center", va="bottom", fontsize=7.5, fontweight="bold" if part else None)
+    ax.text(
+        middle,
+        y + height / 2 + 0.4,
+        name,
+        ha="center",
+        va="bottom",
+        fontsize=7.5,
+        fontweight="bold" if part else None,
+    )
     ax.text(middle, y + height / 2 - 0.6, words, ha="center", va="top", fontsize=6, color=GREY)
 
 

@@ -71,9 +71,7 @@ def lines(view: View) -> list[Line]:
 
 def scope_lines(view: View, place: str) -> list[Line]:
     """Return a series for each scope at a boundary."""
-    return [
-        Line(", ".join(scope), view, place, [scope], look) for scope, look in looks(view).items()
-    ]
+    return [Line(", ".join(scope), view, place, [scope], look) for scope, look in looks(view).items()]
 
 
 def model_lines(view: View, place: str, tasks: list[str] | None = None) -> list[Line]:
@@ -88,7 +86,9 @@ def model_lines(view: View, place: str, tasks: list[str] | None = None) -> list[
     ]  # fmt: skip
 
 
-def points(ax: Axes, series: Sequence[Line], methods: Sequence[str], metric: str, *, bars: bool = True) -> None:
+def points(
+    ax: Axes, series: Sequence[Line], methods: Sequence[str], metric: str, *, bars: bool = True
+) -> None:
     """Draw a metric of each series over the methods, side by side, with its intervals."""
     step = min(0.2, 0.72 / len(series))
     for index, line in enumerate(series):

@@ -46,8 +46,8 @@ TABLES = (
     ),
     Item(
         "table04", "TableFour", "three boundaries on the tasks with a call of several parts",
-        "Three boundaries on the tasks with a call of several parts, which is the one left half done. R/D counts recovered pairs of those whose"
-        " control passed; CRSR and DER are percent, in brackets the " + _CI + ".",
+        "Three boundaries on the tasks with a call of several parts, which is the one left half done. R/D counts"
+        " recovered pairs of those whose control passed; CRSR and DER are percent, in brackets the " + _CI + ".",
     ),
     Item(
         "table05", "TableFive", "the factorial matrix: cells, pairs, faults that struck",
@@ -198,8 +198,8 @@ FIGURES = (
     ),
     Item(
         "figure6", "FigureSix", "consistency across the splits",
-        "The same cells on each split (in brackets its tasks) at one boundary ({place}): shares of controls passed and CRSR above,"
-        " DER below, with the " + _CI + ". Frameworks together.",
+        "The same cells on each split (in brackets its tasks) at one boundary ({place}): shares of controls passed and"
+        " CRSR above, DER below, with the " + _CI + ". Frameworks together.",
     ),
     Item(
         "figureboundaries", "FigureBoundaries", "CRSR by boundary and method",

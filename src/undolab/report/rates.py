@@ -6,7 +6,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from undolab.report.across import Study, shared_methods
-from undolab.report.marks import Line, Look, legend, lines, method_axis, model_lines, place, points, scope_lines
+from undolab.report.marks import (
+    Line,
+    Look,
+    legend,
+    lines,
+    method_axis,
+    model_lines,
+    place,
+    points,
+    scope_lines,
+)
 from undolab.report.strata import Stratum
 from undolab.report.style import COLUMN, MARKERS, MM, colours
 from undolab.report.view import View
@@ -83,14 +93,24 @@ def figure6(studies: Sequence[Study]) -> Figure:
             line = Line(f"{split.upper()} ({len(view.tasks(where))})", view, where, scopes, look)
             shift = step * (index - (len(studies) - 1) / 2)
             crsr = [line.estimate(name, "crsr") for name in methods]
-            place(above, np.arange(1 + len(methods)) + shift, [line.estimate(methods[0], "control"), *crsr], line)
-            place(below, np.arange(1, 1 + len(methods)) + shift, [line.estimate(name, "der") for name in methods], line)
+            place(
+                above,
+                np.arange(1 + len(methods)) + shift,
+                [line.estimate(methods[0], "control"), *crsr],
+                line,
+            )
+            place(
+                below,
+                np.arange(1, 1 + len(methods)) + shift,
+                [line.estimate(name, "der") for name in methods],
+                line,
+            )
         method_axis(above, ["control", *methods])
         method_axis(below, ["", *methods])
         above.set_title(model)
         for ax in (above, below):
             ax.axvline(0.5, color="#bdbdbd", linewidth=0.6)
-            ax.tick_params(axis="x", labelrotation=90 if len(methods) * len(models) > 6 else 0)  # noqa: PLR2004 - as many fit
+            ax.tick_params(axis="x", labelrotation=90 if len(methods) * len(models) > 6 else 0)
     axes[0][0].set_ylabel("Control, CRSR")
     axes[1][0].set_ylabel("DER")
     legend(figure, axes[0][0], columns=3)
@@ -104,5 +124,3 @@ def nothing(why: str) -> Figure:
     ax.axis("off")
     ax.text(0.5, 0.5, why, ha="center", va="center", transform=ax.transAxes)
     return figure
-
-

@@ -78,7 +78,11 @@ def read_literature(path: Path) -> Literature:
     problems = []
     for system in found.systems:
         problems += [f"{system.id} has no cell {name}" for name in wanted if name not in system.cells]
-        problems += [f"{system.id} has a cell {name}, which is no dimension" for name in system.cells if name not in wanted]
+        problems += [
+            f"{system.id} has a cell {name}, which is no dimension"
+            for name in system.cells
+            if name not in wanted
+        ]
         problems += [
             f"{system.id}/{name} has an answer and no reason"
             for name, cell in system.cells.items()

@@ -36,7 +36,9 @@ def write_sheets(sheets: Iterable[Sheet], out_dir: Path) -> list[Path]:
 
 def head(labels: Sequence[str], metrics: Sequence[str], sizes: Sequence[str] = SIZES) -> list[Any]:
     """Return the header of a table with a row a group of cells: labels, sizes, six columns a metric."""
-    columns = [f"{name}{suffix}" for name in metrics for suffix in ("_num", "_den", "", "_lo", "_hi", "_dropped")]
+    columns = [
+        f"{name}{suffix}" for name in metrics for suffix in ("_num", "_den", "", "_lo", "_hi", "_dropped")
+    ]
     return [*labels, *sizes, *columns]
 
 

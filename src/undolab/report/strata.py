@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from undolab.model.errors import UndolabError
 from undolab.model.tools import Reversibility, ToolSpec
 from undolab.model.workflow import Workflow
 from undolab.report.by_task import composite
@@ -25,10 +26,27 @@ class Stratum(NamedTuple):
     tasks: list[str]
 
 
+def of_study(view: View, workflows: Sequence[Workflow]) -> list[Workflow]:
+    """Return the workflows of a study's tasks, by id.
+
+    Raises:
+        UndolabError: a task of the study is no workflow.
+    """
+    known = {one.id: one for one in workflows}
+    lost = [task for task in view.tasks() if task not in known]
+    if lost:
+        raise UndolabError(
+            f"the statistics name tasks that are no workflow ({', '.join(lost)}); compute them again"
+        )
+    return [known[task] for task in view.tasks()]
+
+
 def by_reversibility(workflows: Sequence[Workflow]) -> list[Stratum]:
     """Return the tasks by what can be done about their main effect; kinds without a task are left out."""
     found = [
-        Stratum("reversibility", kind.value.lower(), [one.id for one in workflows if one.reversibility is kind])
+        Stratum(
+            "reversibility", kind.value.lower(), [one.id for one in workflows if one.reversibility is kind]
+        )
         for kind in Reversibility
     ]
     return [one for one in found if one.tasks]
@@ -146,7 +164,9 @@ def _strata(name: str, view: View, kinds: Sequence[Stratum], *, apart: bool) -> 
     return Sheet(name, rows, tabular("lrr" + "r" * (2 * width), header, blocks))
 
 
-def _line(view: View, kind: Stratum, found: Mapping[str, Sequence[CellRow]], methods: Sequence[str]) -> list[str]:
+def _line(
+    view: View, kind: Stratum, found: Mapping[str, Sequence[CellRow]], methods: Sequence[str]
+) -> list[str]:
     words = kind.level if kind.factor == "reversibility" else f"{kind.factor}: {kind.level}"
     cells = next(iter(found.values()))
     held = len({cell.scope.task for cell in cells})

@@ -8,6 +8,7 @@ from undolab.model.workflow import Workflow
 from undolab.report import across, by_method, by_task, inference, related, strata
 from undolab.report.evidence import repeats
 from undolab.report.sheet import write_sheets
+from undolab.report.strata import of_study
 from undolab.report.view import read_view, side_views
 
 
@@ -28,8 +29,7 @@ def write(
     """
     view = read_view(build / "stats")
     sides = side_views(build)
-    held = set(view.tasks())
-    chosen = [one for one in workflows if one.id in held]
+    chosen = of_study(view, workflows)
     sheets = [
         *by_method.sheets(view),
         *by_task.sheets(view, chosen, tools),

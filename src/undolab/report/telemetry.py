@@ -57,7 +57,9 @@ def sheets(
         UndolabError: an arm used a call that is in no record.
     """
     uses, scope = _uses(arms, calls)
-    rows = [_telemetry(model, framework, use, calls[model], latencies) for (model, framework), use in uses.items()]
+    rows = [
+        _telemetry(model, framework, use, calls[model], latencies) for (model, framework), use in uses.items()
+    ]
     return [_table10(rows, scope), _infra(uses, calls, scope)]
 
 
@@ -169,31 +171,76 @@ def _table10(found: Sequence[dict[str, Any]], scope: tuple[str, str]) -> Sheet:
     lines: dict[str, list[list[str]]] = {}
     for one in found:
         reuse = DASH if one["reuse"] is None else f"{one['reuse']:.1f}"
-        times = [DASH if one[name] is None else f"{one[name]:,.0f}" for name in ("mean_ms", "p50_ms", "p95_ms")]
+        times = [
+            DASH if one[name] is None else f"{one[name]:,.0f}" for name in ("mean_ms", "p50_ms", "p95_ms")
+        ]
         block = lines.setdefault(one["model"], [])
         block.append(
             [escape(one["model"]) if not block else "", escape(one["framework"])]
             + [f"{one['controls'] + one['faults']:,}", f"{one['turns']:,}", f"{one['computed']:,}", reuse]
-            + [_thousands(one[f"{kind}_tokens_{how}"]) for how in ("used", "computed") for kind in ("prompt", "completion")]
+            + [
+                _thousands(one[f"{kind}_tokens_{how}"])
+                for how in ("used", "computed")
+                for kind in ("prompt", "completion")
+            ]
             + [f"{one['attempts']:,}", *times]
         )
     header = [
-        ["", "", "", r"\multicolumn{3}{c}{Completions}", r"\multicolumn{2}{c}{Tokens used}"]
-        + [r"\multicolumn{2}{c}{Tokens computed}", "", r"\multicolumn{3}{c}{Latency, ms}"],
+        [
+            "",
+            "",
+            "",
+            r"\multicolumn{3}{c}{Completions}",
+            r"\multicolumn{2}{c}{Tokens used}",
+            r"\multicolumn{2}{c}{Tokens computed}",
+            "",
+            r"\multicolumn{3}{c}{Latency, ms}",
+        ],
         [r"\cmidrule(lr){4-6}\cmidrule(lr){7-8}\cmidrule(lr){9-10}\cmidrule(lr){12-14}"],
-        ["Model", "Framework", "Arms", "Turns", "Computed", "Reuse", "Prompt", "Compl.", "Prompt", "Compl."]
-        + ["Attempts", "Mean", "p50", "p95"],
+        [
+            "Model",
+            "Framework",
+            "Arms",
+            "Turns",
+            "Computed",
+            "Reuse",
+            "Prompt",
+            "Compl.",
+            "Prompt",
+            "Compl.",
+            "Attempts",
+            "Mean",
+            "p50",
+            "p95",
+        ],
     ]
     return Sheet("table10", rows, tabular("ll" + "r" * 12, header, list(lines.values())))
 
 
 def _thousands(count: int) -> str:
-    return f"{count / 1e6:.1f}M" if count >= 1_000_000 else f"{count / 1e3:.0f}k" if count >= 10_000 else f"{count:,}"  # noqa: PLR2004 - units
+    return (
+        f"{count / 1e6:.1f}M"
+        if count >= 1_000_000
+        else f"{count / 1e3:.0f}k"
+        if count >= 10_000
+        else f"{count:,}"
+    )
 
 
 def _infra(uses: _Uses, calls: Mapping[str, Mapping[str, Call]], scope: tuple[str, str]) -> Sheet:
     rows: list[list[Any]] = [
-        ["model", "framework", "prompt", "examples", "kind", "calls", "http_attempts", "failed", "retried", "final"]
+        [
+            "model",
+            "framework",
+            "prompt",
+            "examples",
+            "kind",
+            "calls",
+            "http_attempts",
+            "failed",
+            "retried",
+            "final",
+        ]
     ]
     lines = []
     for (model, framework), use in uses.items():
