@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -93,8 +94,6 @@ def test_a_boundary_of_few_tasks_draws_those_alone(wide_build: Path) -> None:
 
 def test_a_row_without_a_pair_is_no_cell(wide_build: Path) -> None:
     """Rows with N = 0, for tasks that a boundary does not apply to, change nothing."""
-    import msgspec
-
     stats = read_view(wide_build / "stats").stats
     blank = msgspec.structs.replace(stats.cells[-1].scope, task="RB-PAY-004", boundary="DURING_MUTATION")
     none = msgspec.structs.replace(stats.cells[-1], scope=blank, N=0, D=0, R=0, F=0)
@@ -159,7 +158,7 @@ def test_no_word_of_a_figure_is_cut_small_or_covered(
     with look():
         for name, figure in _drawn(build, every_workflow, catalogue):
             canvas = FigureCanvasAgg(figure)
-            canvas.draw()
+            canvas.draw()  # type: ignore[no-untyped-call]
             width, height = figure.get_size_inches()
             assert (round(width / MM), height / MM < 240) == (84, True), name
             frame = figure.bbox
@@ -168,8 +167,8 @@ def test_no_word_of_a_figure_is_cut_small_or_covered(
                 assert isinstance(text, Text)
                 if not text.get_visible() or not text.get_text():
                     continue
-                box = text.get_window_extent(canvas.get_renderer())
-                assert text.get_fontsize() >= 6, (name, text.get_text())
+                box = text.get_window_extent()
+                assert float(text.get_fontsize()) >= 6, (name, text.get_text())
                 assert frame.padded(1).containsx(box.x0), (name, text.get_text())
                 assert frame.padded(1).containsx(box.x1), (name, text.get_text())
                 assert frame.padded(1).containsy(box.y0), (name, text.get_text())
