@@ -28,13 +28,13 @@ def pool(cells: Iterable[CellRow], metric: str, study: Study) -> Estimate:
         entry = sums.setdefault(cell.scope.task, [0, 0])
         entry[0] += found.num
         entry[1] += found.den
-    num = np.array([sums[task][0] for task in sorted(sums)], dtype=np.int64)
-    den = np.array([sums[task][1] for task in sorted(sums)], dtype=np.int64)
-    total, base = int(num.sum()), int(den.sum())
-    if not len(num):
+    table = np.array([sums[task] for task in sorted(sums)], dtype=np.float64).reshape(-1, 2)
+    total, base = (int(count) for count in table.sum(axis=0))
+    if not len(table):
         return Estimate(num=0, den=0, value=None, lo=None, hi=None, dropped=0)
-    weights = _draws(len(num), study.replicates, study.bootstrap_seed)
-    bounds = percentile_interval(ratios(num @ weights, den @ weights))
+    # Sums of whole numbers below 2**53: floating point adds them without an error, in any order.
+    drawn = table.T @ _draws(len(table), study.replicates, study.bootstrap_seed)
+    bounds = percentile_interval(ratios(*drawn.astype(np.int64)))
     value = total / base if base else None
     return Estimate(num=total, den=base, value=value, lo=bounds.lo, hi=bounds.hi, dropped=bounds.dropped)
 
@@ -45,5 +45,5 @@ def total(cells: Iterable[CellRow], name: str) -> int:
 
 
 @lru_cache(maxsize=32)
-def _draws(tasks: int, replicates: int, seed: int) -> NDArray[np.int64]:
-    return draws(tasks, replicates, seed)
+def _draws(tasks: int, replicates: int, seed: int) -> NDArray[np.float64]:
+    return draws(tasks, replicates, seed).astype(np.float64)
