@@ -86,24 +86,22 @@ def model_lines(view: View, place: str, tasks: list[str] | None = None) -> list[
     ]  # fmt: skip
 
 
-def points(
-    ax: Axes, series: Sequence[Line], methods: Sequence[str], metric: str, *, bars: bool = True
-) -> None:
+def points(ax: Axes, series: Sequence[Line], methods: Sequence[str], metric: str) -> None:
     """Draw a metric of each series over the methods, side by side, with its intervals."""
     step = min(0.2, 0.72 / len(series))
     for index, line in enumerate(series):
         found = [line.estimate(name, metric) for name in methods]
-        place(ax, np.arange(len(methods)) + step * (index - (len(series) - 1) / 2), found, line, bars=bars)
+        place(ax, np.arange(len(methods)) + step * (index - (len(series) - 1) / 2), found, line)
     method_axis(ax, methods)
 
 
-def place(ax: Axes, x: Any, found: Sequence[Estimate | None], line: Line, *, bars: bool = True) -> None:
+def place(ax: Axes, x: Any, found: Sequence[Estimate | None], line: Line) -> None:
     """Draw one series at given places; what is undefined draws nothing."""
     y, low, high = (
         np.array([None if one is None else getattr(one, name) for one in found], dtype=float)
         for name in ("value", "lo", "hi")
     )
-    spread = [np.maximum(0, y - low), np.maximum(0, high - y)] if bars else None
+    spread = [np.maximum(0, y - low), np.maximum(0, high - y)]
     ax.errorbar(
         x, y, yerr=spread, fmt=line.look.marker, markersize=_SIZE, markerfacecolor=line.look.face,
         markeredgewidth=0.8, capsize=1.2, capthick=0.7, elinewidth=0.8, color=line.look.colour, clip_on=False,

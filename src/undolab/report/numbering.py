@@ -129,8 +129,14 @@ TABLES = (
     ),
     Item(
         "tableframeworks", "TableFrameworks", "equivalence of the frameworks by TOST",
-        "Are the frameworks equivalent? Difference in percentage points with its 90\u00a0% interval (task-clustered"
-        " bootstrap, B = {B}), against a margin of 10 points.",
+        "Are the frameworks equivalent? A minus B in percentage points with its 90\u00a0% interval (task-clustered"
+        " bootstrap, B = {B}) and the larger p of two one-sided tests against a margin of 10 points; without a method, and all"
+        " methods together (track 2).",
+    ),
+    Item(
+        "tablegap", "TableGap", "gap closure of methods over B0 and B2",
+        "Gap closure of a method over a reference at a lost acknowledgement: (CRSR - reference's CRSR) / (1 - reference's"
+        " CRSR), in percent with its " + _CI + "; R of D pairs of the method. A dash: the reference fails nowhere.",
     ),
     Item(
         "tableinfra", "TableInfra", "INFRA_ERROR: attempts that failed, were retried, stayed failed",
@@ -139,14 +145,35 @@ TABLES = (
         " both rows. Counts.",
     ),
     Item(
-        "tableseeds", "TableSeeds", "stability over seeds",
-        "Stability over seeds: cells of one task, method and boundary in which every fault arm passed, none passed, or some"
-        " did. Counts of cells and percent.",
+        "tablepassk", "TablePassK", "pass^k: the chance that k trials of a task all pass",
+        "pass^k in percent, for controls and, at a lost acknowledgement, for fault arms by method: the mean over tasks of the"
+        " chance that k of its trials, drawn without replacement, all passed. Intervals are in the CSV file (" + _CI + ").",
+    ),
+    Item(
+        "tablepower", "TablePower", "the smallest detectable difference for 12, 36 and 60 tasks",
+        "The smallest difference in CRSR (percentage points) over the reference that a study of K tasks finds four times out of"
+        " five, at a two-sided level of 0.05, by simulation from the observed tasks: an effect spread over all failing trials,"
+        " or concentrated on whole tasks. A dash: not even solving everything is found so often.",
+    ),
+    Item(
+"tableseeds", "TableSeeds", "stability over seeds",
+        "Stability over seeds: cells of one task (and method, for fault arms) in which every seed passed, none did, or some"
+        " did. Counts of cells, methods added up.",
+    ),
+    Item(
+        "tablesignflip", "TableSignFlip", "exact sign-flip tests of the planned contrasts of CRSR",
+        "Exact sign-flip tests over tasks of the planned contrasts of CRSR at a lost acknowledgement: the mean over tasks of A"
+        " minus B in percentage points, its p, the least p that so many differing tasks can give, and p by Holm.",
     ),
     Item(
         "tablestrata", "TableStrata", "CRSR and DER by every kind of task",
         "CRSR and DER (percent) at one boundary ({place}) by kind of task, models and frameworks together. D sums the pairs of"
         " one method whose control passed. Intervals (" + _CI + ") are in the CSV file; a dash: D = 0.",
+    ),
+    Item(
+        "tablesupport", "TableSupport", "models on their common support",
+        "Two models in CRSR over the tasks in which both have a control that passed: A minus B in percentage points with its"
+        " " + _CI + ", p by Holm; without a method, and all methods together (track 2).",
     ),
     Item(
         "tablesweep", "TableSweep", "attempt budgets and back-offs, by script",

@@ -10,12 +10,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from undolab.stats.intervals import draws, percentile_interval, ratios
+from undolab.stats.intervals import Interval, draws, percentile_interval, ratios
 from undolab.stats.rows import CellRow, Estimate, Study
 
 
 def pool(cells: Iterable[CellRow], metric: str, study: Study) -> Estimate:
-    """Return one metric over cells of single tasks, with the task-clustered percentile bootstrap.
+    """Return one metric over cells of single tasks, with the task-clustered percentile bootstrap; one task has no interval.
 
     Args:
         cells: cells of single tasks; those of one task are summed.
@@ -34,7 +34,9 @@ def pool(cells: Iterable[CellRow], metric: str, study: Study) -> Estimate:
         return Estimate(num=0, den=0, value=None, lo=None, hi=None, dropped=0)
     # Sums of whole numbers below 2**53: floating point adds them without an error, in any order.
     drawn = table.T @ _draws(len(table), study.replicates, study.bootstrap_seed)
-    bounds = percentile_interval(ratios(*drawn.astype(np.int64)))
+    bounds = Interval(None, None, 0)
+    if len(table) > 1:
+        bounds = percentile_interval(ratios(*drawn.astype(np.int64)))
     value = total / base if base else None
     return Estimate(num=total, den=base, value=value, lo=bounds.lo, hi=bounds.hi, dropped=bounds.dropped)
 

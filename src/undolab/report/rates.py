@@ -40,7 +40,7 @@ def figure4(view: View, kinds: Sequence[Stratum]) -> Figure:
     for row, (kind, tasks) in zip(axes, held, strict=True):
         series = model_lines(view, where, tasks)
         for ax, metric in zip(row, ("crsr", "der"), strict=True):
-            points(ax, series, methods, metric, bars=len(tasks) > 1)
+            points(ax, series, methods, metric)
             ax.tick_params(axis="x", labelrotation=90)
             ax.set_title(f"{metric.upper()}: {kind.level} ({len(tasks)})", fontsize=6.5)
     figure.supylabel("Share (CRSR of D, DER of N pairs)", fontsize=7)
