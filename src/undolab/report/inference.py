@@ -133,17 +133,14 @@ def _tex(source: _Source, found: Sequence[_Row]) -> str:
     if source.pivot:
         levels = list(dict.fromkeys(row[source.pivot] for row in found))
         heads = [f"{source.pivot} = {level}" if source.pivot == "k" else f"K = {level}" for level in levels]
-    lines = [
-        [
-            *(_name(name, value) for name, value in zip(source.keys, key, strict=True)),
-            *_numbers(source, rows, levels),
-        ]
-        for key, rows in groups.items()
-    ]
+    blocks: dict[str, list[list[str]]] = {}
+    for key, rows in groups.items():
+        named = [_name(name, value) for name, value in zip(source.keys, key, strict=True)]
+        blocks.setdefault(key[0], []).append([*named, *_numbers(source, rows, levels)])
     width = len(source.keys) + len(heads)
     header = [[*map(escape, source.keys.values()), *map(escape, heads)]]
     layout = "l" * len(source.keys) + "r" * len(heads)
-    return tabular(layout, header, [lines or [[_NOTHING, *[""] * (width - 1)]]])
+    return tabular(layout, header, list(blocks.values()) or [[[_NOTHING, *[""] * (width - 1)]]])
 
 
 def _numbers(source: _Source, rows: Sequence[_Row], levels: Sequence[str]) -> list[str]:
