@@ -29,8 +29,7 @@ BUILT = [
     "build/published/undobench.csv",
     "build/published/undoscope.csv",
     "build/demo/index.html",
-    "build/tables/tablebehaviour.csv",
-    "build/tables/tablebehaviour.tex",
+    expand("build/tables/{table}.{kind}", table=WIRE_TABLES, kind=["csv", "tex"]),
     *(["build/paper/paper.pdf"] if TEX else []),
 ]
 SMOKE = ["RB-DB-005", "RB-GIT-004", "RB-PAY-004"]

@@ -18,6 +18,7 @@ from undolab.trials.source import store_path
 
 _TECTONIC = Path(".tools/tectonic")
 _EPOCH = "1767225600"
+_LITERATURE = Path("data/related.yaml")
 
 
 def add_commands(commands: Commands) -> None:
@@ -33,10 +34,11 @@ def add_commands(commands: Commands) -> None:
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)
     stages: dict[str, tuple[str, Callable[[Path], Any]]] = {
         "tables": ("every table of the paper as CSV and TeX", _tables),
-        "figures": ("figures 2, 3 and 5 as PDF and PNG", _figures),
+        "figures": ("every figure of the paper as PDF and PNG", _figures),
         "macros": ("every number of the paper as a TeX macro", _macros),
         "paper": ("the PDF, set by Tectonic without a network", _paper),
         "behaviour": ("what the models do after the error without a method, from the wire logs", _behaviour),
+        "telemetry": ("calls, tokens, times and INFRA_ERROR, from wire logs and records", _telemetry),
         "demo": ("the page that opens without a server", _demo),
     }
     for name, (help_text, stage) in stages.items():
@@ -87,16 +89,29 @@ def _stats(arguments: argparse.Namespace) -> int:
 def _tables(build: Path) -> None:
     from undolab.report import composition, matrix, tables
 
-    out = build / "tables"
-    tables.write(build / "stats", out)
+    out, workflows, tools = build / "tables", load_workflows(WORKFLOWS), read_tools()
+    tables.write(build, out, workflows, tools, _LITERATURE)
     matrix.write(build, out)
-    composition.write(load_workflows(WORKFLOWS), read_tools(), read_config().study.split, build, out)
+    composition.write(workflows, tools, read_config().study.split, build, out)
 
 
 def _figures(build: Path) -> None:
     from undolab.report import figures
 
-    figures.write(build / "stats", build / "figures")
+    figures.write(build, build / "figures", load_workflows(WORKFLOWS), read_tools())
+
+
+def _telemetry(build: Path) -> None:
+    from undolab.cli.telemetry import read_calls
+    from undolab.report import telemetry
+    from undolab.report.sheet import write_sheets
+    from undolab.wire import read_arms
+
+    study = read_config().study
+    logs = sorted((build / "wire").glob("*.jsonl.zst"))
+    arms = (lines for log in logs for _, lines in read_arms(log))
+    calls = {model: read_calls(model, study.split) for model in study.models}
+    write_sheets(telemetry.sheets(arms, calls, telemetry.read_latencies()), build / "tables")
 
 
 def _macros(build: Path) -> None:
@@ -137,7 +152,10 @@ def _paper(build: Path) -> None:
 def _behaviour(build: Path) -> None:
     from undolab.report import behaviour
 
-    behaviour.write(sorted((build / "wire").glob("*.jsonl.zst")), build / "tables")
+    # The side studies on these tasks differ in their worked examples; those on other splits are no part of this table.
+    names = _workflows()
+    logs = [*(build / "wire").glob("*.jsonl.zst"), *build.glob("side/*/wire/*.jsonl.zst")]
+    behaviour.write(sorted(log for log in logs if log.name.split(".")[0] in names), build / "tables")
 
 
 def _demo(build: Path) -> None:
