@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from undolab.cli import (
     claims,
+    crate,
     models,
     readme,
     records,
@@ -29,7 +30,20 @@ def parser() -> argparse.ArgumentParser:
         prog="undolab", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for room in (release, workflows, trials, validate, wire, undo, records, models, report, claims, readme):
+    for room in (
+        release,
+        workflows,
+        trials,
+        validate,
+        wire,
+        undo,
+        records,
+        models,
+        report,
+        claims,
+        crate,
+        readme,
+    ):
         room.add_commands(commands)
     return top
 
