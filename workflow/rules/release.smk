@@ -29,6 +29,7 @@ BUILT = [
     expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
     expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
     "build/demo/index.html",
+    "build/metadata/croissant.json",
     "build/tables/tablebehaviour.csv",
     "build/tables/tablebehaviour.tex",
     *(["build/paper/paper.pdf"] if TEX else []),

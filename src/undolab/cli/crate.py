@@ -21,16 +21,31 @@ def add_commands(commands: Commands) -> None:
         "--out", type=Path, default=BUILD / "crate", help="folder, made anew (default: build/crate)"
     )
     crate.set_defaults(run=_crate)
+    metadata = commands.add_parser("metadata", help="Croissant metadata of records, verdicts and statistics")
+    metadata.add_argument("--build", type=Path, default=BUILD, help="folder of the build (default: build)")
+    metadata.set_defaults(run=_metadata)
 
 
 def _crate(arguments: argparse.Namespace) -> int:
     from undolab.release import crate, jobs
 
+    rules = sorted(path.as_posix() for path in Path("workflow").rglob("*.smk"))
+    sources = [*rules, "envs/artifact.lock", layout.MANIFEST]
+    count = crate.write(_ROOT, arguments.out, jobs.of_run(_ROOT), sources, _epoch())
+    print(f"{arguments.out}: a run of {count} files")
+    return 0
+
+
+def _metadata(arguments: argparse.Namespace) -> int:
+    from undolab.release import croissant
+
+    out = arguments.build / "metadata" / "croissant.json"
+    print(f"{out}: {croissant.write(_ROOT, arguments.build, out, _epoch())} files")
+    return 0
+
+
+def _epoch() -> int:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", _EPOCH)
     if not epoch.isdigit():
         raise UndolabError(f"SOURCE_DATE_EPOCH is {epoch!r}; set it to a number of seconds, or unset it")
-    rules = sorted(path.as_posix() for path in Path("workflow").rglob("*.smk"))
-    sources = [*rules, "envs/artifact.lock", layout.MANIFEST]
-    count = crate.write(_ROOT, arguments.out, jobs.of_run(_ROOT), sources, int(epoch))
-    print(f"{arguments.out}: a run of {count} files")
-    return 0
+    return int(epoch)

@@ -52,7 +52,7 @@ def write(root: Path, out: Path, jobs: Sequence[Job], sources: Sequence[str], ep
     Raises:
         UndolabError: there are no jobs, or a file of the run is missing.
     """
-    from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
+    from rocrate.rocrate import ROCrate
 
     names = sorted(
         {_WORKFLOW, _README, *sources, *(name for job in jobs for name in (*job.inputs, *job.outputs))}

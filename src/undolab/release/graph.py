@@ -2,8 +2,10 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from undolab.model.errors import UndolabError
 from undolab.release import layout, manifest, sources
@@ -37,3 +39,8 @@ def released() -> list[str]:
     except UndolabError as error:
         return [str(error)]
     return [*found.changed, *found.missing, *found.extra, *found.links, file_digest(Path(layout.MANIFEST))]
+
+
+def flat(paths: Iterable[Any]) -> list[str]:
+    """Return nested lists of paths as one list."""
+    return [name for item in paths for name in ([str(item)] if isinstance(item, str) else flat(item))]
