@@ -10,6 +10,9 @@ include: "workflow/rules/release.smk"
 include: "workflow/rules/exports.smk"
 
 
+report: "workflow/report/workflow.rst"
+
+
 localrules:
     all,
     build,

@@ -7,7 +7,15 @@ from snakemake.utils import min_version, validate
 
 try:
     from undolab.release.croissant import FOLDERS
-    from undolab.release.graph import code, flat, released, use_this_environment, with_tex
+    from undolab.release.graph import (
+        code,
+        exhibit,
+        exhibits,
+        flat,
+        released,
+        use_this_environment,
+        with_tex,
+    )
 except ImportError as missing:
     raise WorkflowError(
         "This Snakemake does not belong to the artifact: run `make artifact` first, then `. .venv/bin/activate`."

@@ -6,6 +6,14 @@ DATA = [
     if path.split("/")[1] in FOLDERS and path != "build/metadata/croissant.json"
 ]
 
+SHOWN = sorted(
+    {
+        Path(path).stem
+        for path in flat(BUILT)
+        if path.split("/")[1] in ("figures", "tables")
+    }
+)
+
 
 rule metadata:
     input:
@@ -21,3 +29,19 @@ rule metadata:
         "Describing records, verdicts and statistics"
     shell:
         "undolab metadata --build build 2>&1 | tee {log}"
+
+
+rule captions:
+    input:
+        "build/stats/metrics.json",
+    output:
+        expand("build/captions/{name}.rst", name=SHOWN),
+    log:
+        "build/logs/captions.log",
+    params:
+        code=code("report", "cli"),
+        names=SHOWN,
+    message:
+        "Writing the captions of Snakemake's report"
+    shell:
+        "undolab captions --build build {params.names} 2>&1 | tee {log}"

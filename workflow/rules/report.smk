@@ -36,7 +36,11 @@ rule tables:
         "build/stats/metrics.json",
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
     output:
-        expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
+        exhibits(
+            expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
+            "Tables",
+            "csv",
+        ),
     log:
         "build/logs/tables.log",
     params:
@@ -51,8 +55,15 @@ rule behaviour:
     input:
         expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
     output:
-        "build/tables/tablebehaviour.csv",
-        "build/tables/tablebehaviour.tex",
+        exhibits(
+            expand(
+                "build/tables/{table}.{kind}",
+                table=["tablebehaviour"],
+                kind=["csv", "tex"],
+            ),
+            "Tables",
+            "csv",
+        ),
     log:
         "build/logs/behaviour.log",
     params:
@@ -67,7 +78,14 @@ rule figures:
     input:
         "build/stats/metrics.json",
     output:
-        expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
+        exhibits(
+            expand(
+                "build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]
+            ),
+            "Figures",
+            "pdf",
+            "png",
+        ),
     log:
         "build/logs/figures.log",
     params:
@@ -109,7 +127,7 @@ rule pdf:
         expand("build/tables/{table}.tex", table=TABLES),
         expand("build/figures/{figure}.pdf", figure=FIGURES),
     output:
-        "build/paper/paper.pdf",
+        exhibit("build/paper/paper.pdf", "Paper and demo", "paper"),
     log:
         "build/logs/paper.log",
     params:
@@ -131,7 +149,7 @@ rule page:
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
         expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
     output:
-        "build/demo/index.html",
+        exhibit("build/demo/index.html", "Paper and demo", "demo"),
     log:
         "build/logs/demo.log",
     params:

@@ -6,11 +6,11 @@ rule stats:
         "config/config.yaml",
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
     output:
-        "build/stats/contrasts.csv",
+        exhibit("build/stats/contrasts.csv", "Numbers", "contrasts"),
         "build/stats/contrasts.json",
-        "build/stats/metrics.csv",
+        exhibit("build/stats/metrics.csv", "Numbers", "metrics"),
         "build/stats/metrics.json",
-        "build/stats/tasks.csv",
+        exhibit("build/stats/tasks.csv", "Numbers", "tasks"),
     log:
         "build/logs/stats.log",
     params:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from undolab.cli import (
     claims,
-    crate,
+    exports,
     models,
     readme,
     records,
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         models,
         report,
         claims,
-        crate,
+        exports,
         readme,
     ):
         room.add_commands(commands)

@@ -1,4 +1,4 @@
-"""`undolab crate` and `undolab metadata`: the run and the data, described in the terms of others' tools."""
+"""`undolab crate`, `metadata` and `captions`: the run, the data and the pictures, described for others' tools."""
 
 import argparse
 import os
@@ -24,6 +24,12 @@ def add_commands(commands: Commands) -> None:
     metadata = commands.add_parser("metadata", help="Croissant metadata of records, verdicts and statistics")
     metadata.add_argument("--build", type=Path, default=BUILD, help="folder of the build (default: build)")
     metadata.set_defaults(run=_metadata)
+    captions = commands.add_parser("captions", help="captions of tables and figures for Snakemake's report")
+    captions.add_argument(
+        "names", nargs="+", metavar="NAME", help="tables and figures, as their files are called"
+    )
+    captions.add_argument("--build", type=Path, default=BUILD, help="folder of the build (default: build)")
+    captions.set_defaults(run=_captions)
 
 
 def _crate(arguments: argparse.Namespace) -> int:
@@ -41,6 +47,13 @@ def _metadata(arguments: argparse.Namespace) -> int:
 
     out = arguments.build / "metadata" / "croissant.json"
     print(f"{out}: {croissant.write(_ROOT, arguments.build, out, _epoch())} files")
+    return 0
+
+
+def _captions(arguments: argparse.Namespace) -> int:
+    from undolab.report import exhibits
+
+    exhibits.write(arguments.build, arguments.names)
     return 0
 
 
