@@ -2,12 +2,14 @@
 
     .cache/validators-venv/bin/python envs/validate.py --vocabulary FILE [--crate DIR] [--croissant FILE]
 
-The RO-Crate validator reads RO-Crate's vocabulary from the network. Here it gets a copy: that of the locked package `rocrate`
-(`--vocabulary`), which is of version 1.3, with the four terms of Bioschemas at the addresses that version 1.1 gives them. All other terms
-that our crates use have the same address in both. The validator itself runs unchanged, in its offline mode.
+The RO-Crate validator reads RO-Crate's vocabulary from the network. Here it gets a copy: that of the locked package
+`rocrate` (`--vocabulary`), which is of version 1.3, with the four terms of Bioschemas at the addresses that version 1.1
+gives them. All other terms that our crates use have the same address in both. The validator itself runs unchanged, in
+its offline mode.
 """
 
 import argparse
+import io
 import json
 import os
 import subprocess
@@ -66,8 +68,9 @@ def remember(cache: Path, vocabulary: dict) -> None:
     answer.status_code, answer.url, answer.encoding = 200, ADDRESS, "utf-8"
     answer.headers.update(headers)
     answer.request = requests.Request("GET", ADDRESS).prepare()
-    answer.raw = urllib3.HTTPResponse(body=body, headers=headers, status=200)
-    answer._content = body
+    answer.raw = urllib3.HTTPResponse(
+        body=io.BytesIO(body), headers=headers, status=200, preload_content=False
+    )
     CachedSession(cache_name=str(cache), backend="sqlite", expire_after=-1).cache.save_response(answer)
 
 
@@ -80,7 +83,12 @@ def run(name: str, command: list) -> int:
     """Run a validator; print its last words, and whether it accepts."""
     environment = {**os.environ, "COLUMNS": "120", "GIT_PYTHON_REFRESH": "quiet"}
     done = subprocess.run(
-        list(map(str, command)), env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        list(map(str, command)),
+        env=environment,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     lines = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
     if done.returncode:
