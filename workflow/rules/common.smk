@@ -13,6 +13,7 @@ try:
         exhibits,
         flat,
         released,
+        studies,
         use_this_environment,
         with_tex,
     )
@@ -30,9 +31,12 @@ configfile: "config/config.yaml"
 validate(config, "../schemas/config.schema.json")
 use_this_environment()
 
-SPLIT = config["study"]["split"]
-MODELS = config["study"]["models"]
-WORKFLOWS = sorted(path.stem for path in Path("data/workflows", SPLIT).glob("*.yaml"))
+# Each study by where its files lie below build/: "" is the main one, "side/NAME/" another.
+STUDIES = studies(config)
+SPLIT = STUDIES[""]["split"]
+MODELS = STUDIES[""]["models"]
+WORKFLOWS = STUDIES[""]["workflows"]
+SPLITS = sorted({study["split"] for study in STUDIES.values()})
 TOOLS = sorted(str(path) for path in Path("data/tools").glob("*.yaml"))
 TEX = with_tex()
 EVERY_WORKFLOW = [str(path) for path in sorted(Path("data/workflows").glob("*/*.yaml"))]
@@ -61,4 +65,6 @@ CONFORMANCE = expand(
 
 
 wildcard_constraints:
-    workflow="|".join(WORKFLOWS),
+    at=f"(?:{'|'.join(STUDIES)})",
+    split="|".join(SPLITS),
+    workflow="|".join(name for study in STUDIES.values() for name in study["workflows"]),

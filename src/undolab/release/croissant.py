@@ -115,7 +115,7 @@ def _id(name: str) -> str:
 
 def _object(name: str, digest: str, path: Path) -> dict[str, Any]:
     parts = _id(name).split("/")
-    folder = parts[1] if parts[0] == "data" else parts[0]
+    folder = {"data": parts[1], "side": parts[min(2, len(parts) - 1)]}.get(parts[0], parts[0])
     return {
         "@type": "cr:FileObject",
         "@id": _id(name),

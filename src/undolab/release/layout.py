@@ -15,6 +15,7 @@ BUILT_FOLDERS = (
     "ledger",
     "metadata",
     "pairs",
+    "side",
     "stats",
     "tables",
     "trials",
@@ -24,6 +25,8 @@ BUILT_FOLDERS = (
     "wire",
 )
 """`build/<folder>/…` is released as `results/<folder>/…`."""
+OPTIONAL_FOLDERS = frozenset({"side"})
+"""Those of `BUILT_FOLDERS` that a build may lack: there are side studies only where the configuration has some."""
 BUILT_FILES = ("demo/index.html", "paper/paper.pdf")
 """`build/<path>` is released as `<path>`."""
 PAPER = "paper/paper.pdf"
