@@ -30,6 +30,7 @@ BUILT = [
     "build/published/undoscope.csv",
     "build/demo/index.html",
     expand("build/tables/{table}.{kind}", table=WIRE_TABLES, kind=["csv", "tex"]),
+    "build/metadata/croissant.json",
     *(["build/paper/paper.pdf"] if TEX else []),
 ]
 SMOKE = ["RB-DB-005", "RB-GIT-004", "RB-PAY-004"]

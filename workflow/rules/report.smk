@@ -42,7 +42,11 @@ rule tables:
         "data/related.yaml",
         METRICS,
     output:
-        expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
+        exhibits(
+            expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
+            "Tables",
+            "csv",
+        ),
     log:
         "build/logs/tables.log",
     params:
@@ -58,8 +62,15 @@ rule behaviour:
         "config/config.yaml",
         WIRE,
     output:
-        "build/tables/tablebehaviour.csv",
-        "build/tables/tablebehaviour.tex",
+        exhibits(
+            expand(
+                "build/tables/{table}.{kind}",
+                table=["tablebehaviour"],
+                kind=["csv", "tex"],
+            ),
+            "Tables",
+            "csv",
+        ),
     log:
         "build/logs/behaviour.log",
     params:
@@ -100,7 +111,14 @@ rule figures:
         "build/conformance/classes.csv",
         METRICS,
     output:
-        expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
+        exhibits(
+            expand(
+                "build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]
+            ),
+            "Figures",
+            "pdf",
+            "png",
+        ),
     log:
         "build/logs/figures.log",
     params:
@@ -142,7 +160,7 @@ rule pdf:
         expand("build/tables/{table}.tex", table=TABLES + WIRE_TABLES),
         expand("build/figures/{figure}.pdf", figure=FIGURES),
     output:
-        "build/paper/paper.pdf",
+        exhibit("build/paper/paper.pdf", "Paper and demo", "paper"),
     log:
         "build/logs/paper.log",
     params:
@@ -164,7 +182,7 @@ rule page:
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
         expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
     output:
-        "build/demo/index.html",
+        exhibit("build/demo/index.html", "Paper and demo", "demo"),
     log:
         "build/logs/demo.log",
     params:

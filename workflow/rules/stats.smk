@@ -18,6 +18,9 @@ STATS = [
 ]
 
 
+EXHIBITED = ["contrasts.csv", "metrics.csv", "tasks.csv"]
+
+
 rule stats:
     input:
         TOOLS,
@@ -27,7 +30,10 @@ rule stats:
             "build/{at}verdicts/{workflows}.jsonl", at=w.at, **STUDIES[w.at]
         ),
     output:
-        expand("build/{{at}}stats/{name}", name=STATS),
+        exhibit("build/{at}stats/contrasts.csv", "Numbers", "contrasts"),
+        exhibit("build/{at}stats/metrics.csv", "Numbers", "metrics"),
+        exhibit("build/{at}stats/tasks.csv", "Numbers", "tasks"),
+        [f"build/{{at}}stats/{name}" for name in STATS if name not in EXHIBITED],
     log:
         "build/logs/{at}stats.log",
     params:

@@ -13,6 +13,7 @@ BUILT_FOLDERS = (
     "conformance",
     "figures",
     "ledger",
+    "metadata",
     "pairs",
     "published",
     "side",
