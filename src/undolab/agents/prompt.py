@@ -1,12 +1,12 @@
 """The transcript prompt: worked examples, the task, and the log so far, which the model continues by one line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from undolab.agents.base import Exchange, PublicTool, TaskView
 from undolab.agents.examples import VARIANTS, Example
 from undolab.agents.line import DONE, TASK_LABEL, argument_names, start, write_call, write_reply
-from undolab.model.calls import Phase, Reply
+from undolab.model.calls import Reply
 from undolab.model.workflow import Step
 
 STOP = "\n"
@@ -56,13 +56,19 @@ def write_steps(tools: Sequence[PublicTool], steps: Sequence[Step], label: str) 
     return [start(label, place) + what for place, what in enumerate([*calls, DONE])]
 
 
+def write_log(example: Example) -> Iterator[tuple[str, Reply]]:
+    """Yield each call of an example as the line that the model would write, and its reply."""
+    by_name = {tool.name: tool for tool in example.tools}
+    for place, step, reply in example.log():
+        yield start(example.label, place) + write_call(by_name[step.tool], step.arguments), reply
+
+
 def _write_example(example: Example, runbook: bool, output_chars: int) -> str:
     steps = example.steps if runbook else []
     text = write_task(example.objective, example.tools, steps, example.label) + RULE
-    *lines, end = write_steps(example.tools, example.steps, example.label)
-    for line, output in zip(lines, example.outputs, strict=True):
-        text += f"{line}\n{write_reply(Reply(phase=Phase.OK, output=output), output_chars)}\n"
-    return f"{text}{end}\n\n"
+    for line, reply in write_log(example):
+        text += f"{line}\n{write_reply(reply, output_chars)}\n"
+    return f"{text}{start(example.label, len(example.steps))}{DONE}\n\n"
 
 
 def _signature(tool: PublicTool) -> str:
