@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from undolab.agents.base import PublicTool
-from undolab.model.calls import Phase, Reply
+from undolab.model.calls import LOST, Phase, Reply
 from undolab.model.workflow import Step
 
 
@@ -33,12 +33,9 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
             if place not in self.after:
                 yield place, step, Reply(phase=Phase.OK, output=output)
                 continue
-            yield place, step, Reply(phase=Phase.UNKNOWN, output=_LOST)
+            yield place, step, Reply(phase=Phase.UNKNOWN, output=LOST)
             for call, answer in self.after[place]:
                 yield place, call, Reply(phase=Phase.OK, output=answer)
-
-
-_LOST = {"code": "connection_lost", "message": "the connection was lost before an answer came"}
 
 
 def _tool(name: str, *arguments: str, reads: bool = False) -> PublicTool:
