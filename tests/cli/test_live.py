@@ -61,10 +61,10 @@ def mood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mood]:
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
-    for folder in ("data/tools", "config"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    (tmp_path / "data/workflows/dev").mkdir(parents=True)
-    shutil.copy(ROOT / "data/workflows/dev/RB-DB-001.yaml", tmp_path / "data/workflows/dev")
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    for name in ("data/tools/database.yaml", "data/workflows/dev/RB-DB-001.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     config = yaml.safe_load(Path("config/config.yaml").read_text())
     config["study"] |= {"split": "dev", "models": ["toy"], "methods": ["none", "B0"], "seeds": [1]}
@@ -94,7 +94,10 @@ def price(prompt: float, completion: float) -> None:
 def test_an_arm_without_an_answer_is_counted_never_scored_and_run_again(
     mood: Mood, capsys: Any, framework: str
 ) -> None:
-    """Rate limits and errors of the service are INFRA_ERROR: other arms go on, a replay refuses, the next run mends it."""
+    """Rate limits and errors of the service are INFRA_ERROR: other arms go on, a replay refuses, the next run mends it.
+
+    A field case B19.
+    """
     study(frameworks=[framework], seeds=[1, 2])
     mood.breaks = after_the_error
     assert main([*RUN, "--live"]) == 1
@@ -210,3 +213,80 @@ def test_a_strangers_run_counts_what_it_could_not_score(mood: Mood, capsys: Any)
     assert main(command) == 0
     again = json.loads(capsys.readouterr().out)
     assert (again["arms"], again["infra_errors"], again["attempts_without_answer"]) == (9, 0, 2)
+
+
+SCHEMAS: dict[str, tuple[str, dict[str, Any]]] = {
+    "too long": ("note", {"type": "string", "maxLength": 20000}),
+    "a class in a pattern": ("note", {"type": "string", "pattern": "\\d+"}),
+    "a pattern within a list": ("note", {"type": "array", "items": {"type": "string", "pattern": "\\d"}}),
+    "a list of numbers": ("note", {"type": "array", "items": {"type": "number"}}),
+    "two types": ("note", {"type": ["string", "null"]}),
+    "a choice": ("note", {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+    "an escape in a name": ("no\bte", {"type": "string"}),
+    "a blank in a name": ("no te", {"type": "string"}),
+    "a reference": ("note", {"$ref": "#/$defs/x"}),
+}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["trials", "run", "--live"],
+        ["trials", "run", "--live", "--model", "local"],
+        ["trials", "run"],
+        ["trials", "run", "--dry-run"],
+        ["trials", "status"],
+        ["models", "run", "toy"],
+        ["models", "run", "toy", "--dry-run"],
+        ["workflows", "lint"],
+    ],
+    ids=" ".join,
+)
+def test_b12_a_schema_that_no_grammar_takes_is_refused_before_anything_is_asked(
+    mood: Mood, capsys: Any, command: list[str]
+) -> None:
+    """Whatever the command, tool and property are named, no model is loaded and no service is asked.
+
+    A field case B12.
+    """
+    models = yaml.safe_load(Path("config/models.yaml").read_text())
+    engine = {"context": 512, "batch": 64, "threads": 1}
+    models["local"] = {
+        "file": "none.gguf",
+        "digest": "0" * 64,
+        "engine": engine,
+        "sampling": {},
+        "prompt": {},
+    }
+    Path("config/models.yaml").write_text(yaml.safe_dump(models))
+    study(models=["toy", "local"])
+    path = Path("data/tools/database.yaml")
+    whole = path.read_text()
+    if command[0] == "models":
+        command = [*command, "--workflow", "RB-DB-001"]
+    every = list(SCHEMAS.values())
+    for name, schema in every if command == ["trials", "run", "--live"] else every[:2]:
+        tools = yaml.safe_load(whole)
+        tools["allocate_dividend"]["parameters"]["properties"][name] = schema
+        path.write_text(yaml.safe_dump(tools))
+        assert main(command) in (1, 2)
+        told = capsys.readouterr()
+        said = told.out + told.err
+        assert "allocate_dividend" in said
+        assert name.replace("\b", "") in said.replace("\b", "")
+        assert "none.gguf" not in said
+    assert mood.asked == 0
+
+
+def test_b12_more_arguments_than_a_grammar_takes_are_refused(mood: Mood, capsys: Any) -> None:
+    """Optional arguments multiply in a grammar; the first one too many is named (field case B12)."""
+    path = Path("data/tools/database.yaml")
+    tools = yaml.safe_load(path.read_text())
+    properties = tools["allocate_dividend"]["parameters"]["properties"]
+    for number in range(len(properties), 34):
+        properties[f"more_{number}"] = {"type": "string"}
+    path.write_text(yaml.safe_dump(tools, sort_keys=False))
+    assert main([*RUN, "--live"]) == 2
+    assert (
+        "allocate_dividend/parameters/properties/more_32: is one argument too many" in capsys.readouterr().err
+    )
