@@ -4,6 +4,7 @@
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/trials.smk"
+include: "workflow/rules/record.smk"
 include: "workflow/rules/stats.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/release.smk"
@@ -19,6 +20,7 @@ localrules:
     demo,
     live,
     paper,
+    record,
     release,
     smoke,
     verify,
