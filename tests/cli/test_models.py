@@ -68,6 +68,8 @@ def test_three_lines_and_one_command_run_a_strangers_model(served: list[str], ca
     assert main([*served, "run", "my-model", "--out", "out"]) == 0
     again = said(capsys)
     assert again == {**first, "answers_asked": 0}
+    assert main(["reconstruct", *map(str, Path("out/wire").iterdir()), "--against", "out"]) == 0
+    assert "0 problems" in capsys.readouterr().out
 
 
 def test_a_service_that_dies_loses_nothing(served: list[str], capsys: Any, monkeypatch: Any) -> None:
