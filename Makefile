@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test lint live smollm2 record suites bench env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test test-postgres lint live smollm2 record suites bench env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -43,6 +43,11 @@ test: ## install the test tools, lint, check types, run the tests
 	@$(MAKE) lint
 	@pytest -n auto --dist loadgroup
 
+test-postgres: ## the undo layer's tests on PostgreSQL; fails where the server cannot be had (fetched without root)
+	@envs/env.sh dev
+	@envs/postgres.sh
+	@UNDOLAB_POSTGRES=required pytest -k postgres tests/undo
+
 lint: ## ruff, format, types, Snakemake's format and lint (after make test or make dev-env)
 	ruff check .
 	ruff format --check .
@@ -65,8 +70,9 @@ record: ## maintainers: record what the study lacks with the real model (hours; 
 	@envs/env.sh live
 	@undolab trials run --live
 
-suites: ## the long suites: the randomised laws with many more examples (an hour)
+suites: ## the long suites: kills, lost writes, processes, schedules, laws with many more examples (two hours)
 	@envs/env.sh dev
+	@undolab undo study
 	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model tests/undo
 	@UNDOLAB_SUITE_EXAMPLES=10000 UNDOLAB_EVIDENCE=data/evidence pytest tests/models/test_fuzz_http.py
 

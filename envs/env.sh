@@ -118,8 +118,8 @@ dev() {
 # The same code on every x86_64 machine of the last ten years: a native build may die on another one.
 cmake_args() {
     case $(uname -m) in
-    x86_64) printf '%s' "-DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON" ;;
-    *) printf '%s' "-DGGML_NATIVE=OFF" ;;
+    x86_64) printf '%s' "-DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON -DGGML_LLAMAFILE=OFF" ;;
+    *) printf "%s" "-DGGML_NATIVE=OFF -DGGML_LLAMAFILE=OFF" ;;
     esac
 }
 

@@ -47,7 +47,7 @@ def test_the_published_models_are_there_and_marked_as_not_run_here() -> None:
         ("threads: 1", "threads: one", "/gemma3-270m is not a model entry"),
         ("  engine:", "  motor: 1\n  engine:", "unknown field `motor`"),
         ("gemma3-270m:", "gemma3-270m: [", "is not valid YAML"),
-        ("examples: plain", "examples: rich", r"\$.prompt.examples"),
+        ("  prompt:\n", "  prompt:\n    examples: rich\n", "/prompt/examples belongs to a study"),
     ],
 )
 def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from undolab.agents.base import Agent, Turn
 from undolab.agents.chat import ChatAgent
 from undolab.agents.direct import DirectAgent
-from undolab.agents.line import NUMBERS
+from undolab.agents.line import DONE, TASK_LABEL, start
+from undolab.agents.prompt import RULE
 from undolab.agents.protocol import read_answer
 from undolab.model.calls import FinalReport
 from undolab.model.canon import canonical
@@ -109,12 +110,12 @@ class Wordy:
         )
 
     def complete(self, request: Any, ordinal: int) -> Completion:
-        done = request.prompt.rpartition("Log:\n")[2].count("\n-> ")
-        text = "finish: done"
+        done = request.prompt.rpartition(RULE)[2].count("\n-> ")
+        text = start(TASK_LABEL, done) + DONE
         if done < len(self.plan):
             step = self.plan[done]
             inner = ", ".join(f"{name}={canonical(value).decode()}" for name, value in step.arguments.items())
-            text = f"{NUMBERS[done]}-task: {step.tool}({inner})"
+            text = f"{start(TASK_LABEL, done)}{step.tool}({inner})"
         return Completion(text=text, finish_reason="stop", tokens=[], logprobs=[], prompt_tokens=0)
 
     def act(self, view: Any, history: Any) -> Turn:

@@ -1,6 +1,7 @@
 """Answers from records alone. A replay that quietly asks a model is no replay, so a miss stops the run."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,7 +18,12 @@ _HOW = "record it with `undolab trials run --live`."
 
 
 class MissingRecordError(UndolabError):
-    """A request has no record."""
+    """A request has no record. What is nearest to it is looked for only when somebody reads the message."""
+
+    def __str__(self) -> str:
+        """Return the message."""
+        (said,) = self.args
+        return said if isinstance(said, str) else str(said())
 
 
 class UnansweredError(MissingRecordError):
@@ -39,7 +45,7 @@ class ReplayBackend:
         key = request_key(request)
         record = self._store.get(key, ordinal)
         if record is None:
-            raise MissingRecordError(_explain(self._store, request, key, ordinal))
+            raise MissingRecordError(partial(_explain, self._store, request, key, ordinal))
         return record.completion
 
 
@@ -74,7 +80,7 @@ class HttpReplayBackend:
                 f"{self._store.path}: INFRA_ERROR, the {len(tried)} attempts of request {key[:12]}, ordinal {ordinal} "
                 f"all failed; {_HOW}"
             )
-        raise MissingRecordError(_explain(self._store, request, key, ordinal))
+        raise MissingRecordError(partial(_explain, self._store, request, key, ordinal))
 
 
 class RecordingBackend:

@@ -37,19 +37,21 @@ def label_problems(
         return []
     problems = [(start.seq, problem) for problem in _start(start, workflow, tools)]
     adds = declared(start.arm.method)
-    # The words of a turn that is made again after a death count from there on.
-    said: dict[int, str] = {}
-    last = ""
+    turns: dict[int, TurnEvent] = {}
+    said = ""
     for line in lines:
         if isinstance(line, TurnEvent):
-            said[line.turn] = last = line.said
+            # An agent that resumes may come to a turn again, and say something else.
+            problems += [(line.seq, problem) for problem in _resumed(line, turns, start.arm.framework)]
+            turns[line.turn] = line
+            said = line.said
         elif isinstance(line, WireEffectEvent) and line.phase is Phase.INVOKE:
-            problems += [(line.seq, problem) for problem in _call(line, adds, said, start.arm.framework)]
+            problems += [(line.seq, problem) for problem in _call(line, adds, turns, start.arm.framework)]
         elif isinstance(line, ReportEvent) and line.reason == "finished":
-            words = _asked(last, start.arm.framework, "")
+            words = _asked(said, start.arm.framework, "")
             if words is not None and words != line.report:
                 problems.append(
-                    (line.seq, f"the report is {line.report}, but the agent's last words are {last!r}")
+                    (line.seq, f"the report is {line.report}, but the agent's last words are {said!r}")
                 )
     return problems
 
@@ -67,8 +69,18 @@ def _start(start: ArmStart, workflow: Workflow, tools: Mapping[str, ToolSpec]) -
         yield f"a control has method {arm.method}"
 
 
+def _resumed(line: TurnEvent, turns: Mapping[int, TurnEvent], framework: str) -> Iterator[str]:
+    """F1 asks its model again after a death, with the count of its deaths in the seed, so in the key of the record.
+
+    F2 does not: its checkpoint holds the answer.
+    """
+    before = turns.get(line.turn)
+    if framework == "F1" and before is not None and line.record and line.record == before.record:
+        yield "the agent has resumed, but its answer is the record of its earlier life"
+
+
 def _call(
-    line: WireEffectEvent, adds: frozenset[str], said: Mapping[int, str], framework: str
+    line: WireEffectEvent, adds: frozenset[str], turns: Mapping[int, TurnEvent], framework: str
 ) -> Iterator[str]:
     if line.key is not None and "key" not in adds:
         yield "the call has a key that the arm's method does not send"
@@ -76,8 +88,9 @@ def _call(
         if "probes" not in adds:
             yield "the method made a call of its own, which it does not do"
         return
-    turn, position, _ = line.attempt.split(".")
-    words = _asked(said.get(int(turn), ""), framework, line.tool_name)
+    number, position, _ = line.attempt.split(".")
+    turn = turns.get(int(number))
+    words = [] if turn is None else _asked(turn.said, framework, line.tool_name)
     if words is None:
         return
     made = ToolCall(tool=line.tool_name, arguments=line.arguments)

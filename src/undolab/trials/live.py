@@ -93,11 +93,12 @@ def record(
             recorders[name] = recorder(model, store, root, purse=purse, notice=console.print)
             stack.callback(recorders[name].close)
         make = make_agents(models, recorders)
-        trials = len(tasks) * len(study.models) * len(study.frameworks) * len(study.seeds)
+        arms = sum(arms_per_trial(study, task.workflow, task.catalogue) for task in tasks)
+        arms *= len(study.models) * len(study.frameworks) * len(study.seeds)
         for notice in (notice for store in stores for notice in store.notices):
             console.print(notice, highlight=False)
         with Progress(*_COLUMNS, console=console) as progress:
-            bar = progress.add_task("", total=trials * arms_per_trial(study))
+            bar = progress.add_task("", total=arms)
 
             def fresh() -> int:
                 return sum(made.fresh for made in recorders.values())

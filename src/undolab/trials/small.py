@@ -81,7 +81,7 @@ def small_sizes(config: ModelConfig | ApiConfig, tasks: Sequence[Task]) -> list[
     for task in tasks:
         view = msgspec.to_builtins(task.view)
         prompt = len(canonical(view)) * 2 // _CHARACTERS_A_TOKEN
-        calls = arms_per_trial(study) * len(study.seeds) * task.view.max_turns
+        calls = arms_per_trial(study, task.workflow, task.catalogue) * len(study.seeds) * task.view.max_turns
         sizes += [(prompt, config.sampling.max_tokens)] * calls
     return sizes
 

@@ -6,16 +6,18 @@ from pathlib import Path
 
 import msgspec
 
+from undolab.agents.base import Agent, Exchange, TaskView, Turn
 from undolab.model.canon import canonical
 from undolab.model.config import Study
 from undolab.model.fault import Exposure
 from undolab.model.record import ChatAnswer, ChatRequest, Completion, CompletionRequest, Outcome
+from undolab.model.wire import ArmId
 from undolab.models.budget import Budget
 from undolab.models.config import ApiConfig, ModelConfig, find_model
 from undolab.models.replay import HttpReplayBackend, MissingRecordError, ReplayBackend, UnansweredError
 from undolab.models.sources import open_store, replay
 from undolab.models.store import HttpStore, RecordStore
-from undolab.trials.arm import Task, run_arm
+from undolab.trials.arm import MakeAgent, Task, run_arm
 from undolab.trials.matrix import trials
 from undolab.trials.schedule import schedule
 from undolab.trials.source import make_agents, store_path
@@ -96,14 +98,15 @@ def missing(
                     continue
                 arms += 1
                 meter = meters[arm.model]
-                meter.answered = 0
+                turns: list[int] = []
+                live = partial(_counted, make, task, arm, turns)
                 try:
-                    run = run_arm(task, arm, make(task, arm), plans, revive=partial(make, task, arm))
+                    run = run_arm(task, arm, live(), plans, revive=live)
                     invalid += run.verdict.exposure is Exposure.INVALID_INJECTION
                 except MissingRecordError as error:
                     lacking += 1
                     infra += isinstance(error, UnansweredError)
-                    left = max(1, per_arm - meter.answered)
+                    left = max(1, per_arm - len(turns))
                     calls += left
                     tokens = left * meter.last_prompt // _CHARACTERS_A_TOKEN
                     prompt += tokens
@@ -127,22 +130,35 @@ def missing(
     )
 
 
+class _Counted:
+    def __init__(self, inner: Agent, turns: list[int]) -> None:
+        self._inner = inner
+        self._turns = turns
+
+    def act(self, view: TaskView, history: Sequence[Exchange]) -> Turn:
+        turn = self._inner.act(view, history)
+        self._turns.append(len(history))
+        return turn
+
+    def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
+        return self._inner.seen(view, history)
+
+
+def _counted(make: MakeAgent, task: Task, arm: ArmId, turns: list[int], resume: int = 0) -> Agent:
+    return _Counted(make(task, arm, resume), turns)
+
+
 class _Meter:
     def __init__(self, inner: ReplayBackend | HttpReplayBackend) -> None:
         self._inner = inner
-        self.answered = 0
         self.last_prompt = 0
 
     def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
         self.last_prompt = len(request.prompt)
-        completion = self._inner.complete(request, ordinal)
-        self.answered += 1
-        return completion
+        return self._inner.complete(request, ordinal)
 
     def chat(self, request: ChatRequest, ordinal: int) -> ChatAnswer:
         self.last_prompt = len(canonical(request))
         if not isinstance(self._inner, HttpReplayBackend):
             raise TypeError("only services chat")
-        answer = self._inner.chat(request, ordinal)
-        self.answered += 1
-        return answer
+        return self._inner.chat(request, ordinal)
