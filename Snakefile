@@ -7,6 +7,10 @@ include: "workflow/rules/trials.smk"
 include: "workflow/rules/stats.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/release.smk"
+include: "workflow/rules/exports.smk"
+
+
+report: "workflow/report/workflow.rst"
 
 
 localrules:

@@ -16,6 +16,7 @@ def fill(tree: Path) -> None:
         "figures",
         "ledger",
         "pairs",
+        "published",
         "trials",
         "undo",
         "validity",

@@ -6,8 +6,12 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version, validate
 
 try:
+    from undolab.release.croissant import FOLDERS
     from undolab.release.graph import (
         code,
+        exhibit,
+        exhibits,
+        flat,
         released,
         studies,
         use_this_environment,
