@@ -141,7 +141,7 @@ def test_captions_name_the_scope(stats_dir: Path) -> None:
 
 
 def test_figures_have_the_same_bytes_elsewhere(stats_dir: Path, tmp_path: Path) -> None:
-    """Another process, folder, time zone, language, hash seed and matplotlib setting draws the same bytes."""
+    """Another process, folder, time zone, language, hash seed and matplotlib setting draws the same bytes (field case B22)."""
     first = figures.write(stats_dir, tmp_path / "a")
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nfigure.dpi: 50\npdf.fonttype: 3\n")
     env = os.environ | {

@@ -11,11 +11,11 @@ try:
         code,
         exhibit,
         exhibits,
-        flat,
         released,
         studies,
         use_this_environment,
         with_tex,
+        within,
     )
 except ImportError as missing:
     raise WorkflowError(
