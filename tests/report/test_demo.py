@@ -425,7 +425,7 @@ def test_the_page_is_the_same_twice() -> None:
 
 
 def test_the_page_names_no_address_and_loads_nothing() -> None:
-    """No external address, no fetch, no inline handler or style attribute, and a policy that forbids the rest."""
+    """No external address, no fetch, no inline handler or style, and a policy that forbids the rest (field case B25)."""
     text = page(more=HOSTILE)
     assert "://" not in text
     assert re.findall(r"https?", text.replace("http-equiv", "").replace("https:/\\u002f", "")) == []
@@ -506,7 +506,7 @@ def test_missing_parts_are_clear_sentences(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_chromium_shows_the_page_without_an_error_and_runs_no_model_text(tmp_path: Path) -> None:
-    """Opened from disk with hostile text inside, the page builds itself, logs no error and stays inert."""
+    """Opened from disk with hostile text inside, the page builds itself, logs no error and stays inert (field case B25)."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("no Chromium on this machine")

@@ -11,12 +11,12 @@ try:
         code,
         exhibit,
         exhibits,
-        flat,
         released,
         shards,
         studies,
         use_this_environment,
         with_tex,
+        within,
     )
 except ImportError as missing:
     raise WorkflowError(

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,11 @@ def flat(paths: Iterable[Any]) -> list[str]:
     return [name for item in paths for name in ([str(item)] if isinstance(item, str) else flat(item))]
 
 
+def within(paths: Iterable[Any], folders: Collection[str]) -> list[str]:
+    """Return those of nested lists of paths that lie in one of these folders of the build."""
+    return [path for path in flat(paths) if len(parts := Path(path).parts) > 2 and parts[1] in folders]
+
+
 def exhibits(paths: Iterable[Any], category: str, *kinds: str) -> list[Any]:
     """Return output files of a rule; those of the given kinds stand in Snakemake's report, captioned by the build."""
     return [
@@ -91,7 +96,7 @@ def exhibit(path: str, category: str, name: str) -> Any:
 
 def _shown(path: str, category: str, caption: str) -> Any:
     # Snakemake looks for a caption from the folder of the rules.
-    from snakemake.io import report
+    from snakemake.io import report  # type: ignore[import-untyped]
 
     labels = {"name": Path(path).stem, "file": Path(path).suffix[1:]} | (
         {"study": "{at}"} if "{at}" in path else {}
