@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.undo.conftest import EACH, ME, PEER, Clock, add, create, grant, put, reserve
+from tests.undo.conftest import EACH, ME, PEER, Clock, add, create, grant, only_sqlite, put, reserve
 
 from undolab.model.errors import UndolabError
 from undolab.undo import audit, schema
@@ -259,9 +259,12 @@ def test_a_rule_that_could_never_match_is_an_error(store: Store) -> None:
         store.permit("acme", "agent", "deny", kind="ad")
     with pytest.raises(UndolabError, match="no rule 'denied'; say"):
         store.permit("acme", "agent", "denied")  # type: ignore[arg-type]
+    for name in ("n" * 201, "a\0b"):
+        with pytest.raises(UndolabError, match="no resource can have this name; say"):
+            store.permit("acme", "agent", "deny", resource=name)
 
 
-def test_approval_is_asked_outside_the_lock(path: Path, store: Store) -> None:
+def test_approval_is_asked_outside_the_lock(database: Path | str, store: Store) -> None:
     """The hook hears who and what, may itself use the database, and decides; without a hook the answer is no."""
     store.permit("acme", "agent", "approve", kind="add")
     first, second = store.forward(ME, add(1)), store.forward(ME, add(2))
@@ -272,12 +275,12 @@ def test_approval_is_asked_outside_the_lock(path: Path, store: Store) -> None:
 
     def hook(context: Context, effect: Listed) -> bool:
         asked.append((context, effect))
-        other = Store.open(path)
+        other = Store.open(database)
         other.peer(PEER, f"during-{len(asked)}", add(1))
         other.close()
         return effect.id == second.id
 
-    with_hook = Store.open(path, approval=hook)
+    with_hook = Store.open(database, approval=hook)
     assert with_hook.preview(ME, first.id) == UNDONE
     assert asked == []
     assert with_hook.recover(ME, first.id) == REFUSED
@@ -287,7 +290,7 @@ def test_approval_is_asked_outside_the_lock(path: Path, store: Store) -> None:
     with_hook.close()
 
 
-def test_a_permission_withdrawn_before_the_lock_counts(path: Path, store: Store) -> None:
+def test_a_permission_withdrawn_before_the_lock_counts(database: Path | str, store: Store) -> None:
     """The check is made again under the lock: an approval cannot outlive a denial given meanwhile."""
     store.permit("acme", "agent", "approve", kind="add")
     receipt = store.forward(ME, add(1))
@@ -296,7 +299,7 @@ def test_a_permission_withdrawn_before_the_lock_counts(path: Path, store: Store)
         store.permit("acme", "agent", "deny", kind="add")
         return True
 
-    with_hook = Store.open(path, approval=hook)
+    with_hook = Store.open(database, approval=hook)
     assert with_hook.recover(ME, receipt.id) == REFUSED
     with_hook.close()
     assert store.show("acme", "ticket")["balance"] == 11
@@ -321,7 +324,7 @@ def test_a_rule_to_ask_that_comes_before_the_lock_is_obeyed(
 
 @pytest.mark.parametrize("name", [7, "\ud800", "a\0b", "n" * 201, None])
 def test_a_name_that_no_store_can_hold_is_rejected(store: Store, name: Any) -> None:
-    """Host, agent and peer alike hear the rule; nothing reaches SQLite."""
+    """Host, agent and peer alike hear the rule; nothing reaches the database."""
     with pytest.raises(Rejected):
         store.seed("acme", name, {})
     for effect in (Effect("set", name, {"field": "status", "value": "x"}), Effect("create", name, {})):
@@ -513,6 +516,7 @@ def test_a_missing_or_foreign_database_is_an_error(tmp_path: Path) -> None:
         schema.create(tmp_path / "no" / "folder.db")
 
 
+@only_sqlite
 def test_the_database_holds_the_rules_too(store: Store) -> None:
     """Strict types, foreign keys, checks, WAL and FULL are on, so that a slip elsewhere cannot corrupt it quietly."""
     db = store._db
@@ -534,6 +538,7 @@ def test_the_database_holds_the_rules_too(store: Store) -> None:
             db.execute(statement)
 
 
+@only_sqlite
 def test_recovering_a_run_does_not_read_its_past(store: Store) -> None:
     """The live effects have an index of their own: what is settled costs a later recovery nothing."""
     seen: list[str] = []
@@ -547,6 +552,7 @@ def test_recovering_a_run_does_not_read_its_past(store: Store) -> None:
     assert not any("TEMP B-TREE" in step for step in plan), plan
 
 
+@only_sqlite
 def test_every_look_up_uses_an_index(store: Store) -> None:
     """No statement of forward or recovery scans a table, so that the cost does not grow with history or object."""
     seen: set[str] = set()
@@ -595,15 +601,15 @@ def test_the_audit_shows_a_row_changed_removed_or_cut(store: Store) -> None:
         ("DELETE FROM audit WHERE seq = 3", "row 3 is missing"),
         ("DELETE FROM audit WHERE seq >= 3", "its tail was cut"),
     ):
-        db.execute("BEGIN")
+        db.execute("BEGIN IMMEDIATE")
         db.execute(statement)
         assert says in audit.problems(db, head)[0]
         db.execute("ROLLBACK")
 
 
-def test_an_empty_audit_has_the_first_head(path: Path) -> None:
+def test_an_empty_audit_has_the_first_head(database: Path | str) -> None:
     """A new store's chain starts from zeros."""
-    made = Store.open(path)
+    made = Store.open(database)
     assert made.audit_head() == "0" * 64
     assert made.audit_problems(made.audit_head()) == []
     made.close()
@@ -624,7 +630,7 @@ def test_a_long_list_says_that_there_is_more(store: Store) -> None:
 
 
 def test_a_transaction_that_the_database_ended_itself_is_no_second_error(store: Store) -> None:
-    """Where SQLite has rolled back already (a full disk), the first error is the one that is told."""
+    """Where the database has rolled back already (a full disk), the first error is the one that is told."""
     with pytest.raises(ValueError, match="first"), store._writing():  # noqa: PT012
         store._db.execute("ROLLBACK")
         raise ValueError("first")
