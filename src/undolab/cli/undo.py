@@ -5,6 +5,7 @@ from pathlib import Path
 
 from undolab.cli.common import Commands
 from undolab.cli.undo_histories import add_histories
+from undolab.cli.undo_scenes import add_demo
 from undolab.model.errors import UndolabError
 from undolab.undo import schema
 from undolab.undo.store import Store
@@ -42,6 +43,7 @@ def add_commands(commands: Commands) -> None:
     for part_parser in (init, permit, serve, audit):
         part_parser.add_argument("--database", type=Path, required=True, metavar="FILE")
     add_histories(parts)
+    add_demo(parts)
 
 
 def _init(arguments: argparse.Namespace) -> int:
