@@ -6,6 +6,7 @@ from pathlib import Path
 from undolab.cli.common import Commands
 from undolab.cli.undo_histories import add_histories
 from undolab.cli.undo_scenes import add_demo
+from undolab.cli.undo_study import add_study
 from undolab.model.errors import UndolabError
 from undolab.undo import schema
 from undolab.undo.store import Store
@@ -44,6 +45,7 @@ def add_commands(commands: Commands) -> None:
         part_parser.add_argument("--database", type=Path, required=True, metavar="FILE")
     add_histories(parts)
     add_demo(parts)
+    add_study(parts)
 
 
 def _init(arguments: argparse.Namespace) -> int:

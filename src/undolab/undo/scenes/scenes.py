@@ -191,7 +191,7 @@ def _stored(scene: Scene, due: Resource | None) -> Line:
                 shop.seed(_TICKET, GENERATION)
             for step in scene.steps:
                 if step.who == "agent":
-                    shop.act(_TICKET, step.event, step.ident, CONTEXT)
+                    shop.act(_TICKET, step.event, step.ident, CONTEXT, f"generation-{step.ident}")
                 else:
                     shop.peer(_TICKET, step.event, step.ident)
             if scene.run:

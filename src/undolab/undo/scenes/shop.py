@@ -36,13 +36,13 @@ class Shop:
         """Open a blank resource that no agent made."""
         self._store.seed("acme", name, BLANK, generation=generation)
 
-    def act(self, name: str, event: Event, ident: str, owner: Context) -> None:
-        """Write an agent's effect.
+    def act(self, name: str, event: Event, ident: str, owner: Context, generation: str = "") -> None:
+        """Write an agent's effect; `generation` is that of a creation.
 
         Raises:
             Rejected: it is not allowed.
         """
-        effect, generation = change_of(event, name), f"generation-{ident}" if event.op == "create" else ""
+        effect = change_of(event, name)
         self._store.forward(Caller(*owner), effect, effect_id=ident, generation=generation, ttl_ms=_LIFE)
 
     def peer(self, name: str, event: Event, ident: str) -> None:
