@@ -5,8 +5,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from undolab.cli.common import Commands
 from undolab.undo.policies.resource import Resource
 from undolab.undo.scenes.scenes import SCENES, STORE, Line, Played, play, say, shown
@@ -34,20 +32,26 @@ def _run(arguments: argparse.Namespace) -> int:
 def _trace(played: Played) -> dict[str, Any]:
     return {
         "scenario": played.scene.name,
-        "steps": [[who, what, msgspec.to_builtins(state)] for who, what, state in _steps(played)],
-        "due": msgspec.to_builtins(played.due),
+        "steps": [[who, what, _whole(state)] for who, what, state in _steps(played)],
+        "due": _whole(played.due),
         "policies": [
             {
                 "policy": line.policy,
                 "checks_incarnation": line.checks_incarnation,
                 "answers": dict(line.answers),
                 "shown": shown(line.after),
-                "after": msgspec.to_builtins(line.after),
+                "after": _whole(line.after),
                 "verdict": line.verdict,
             }
             for line in played.lines
         ],
     }
+
+
+def _whole(state: Resource | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    return {**state._asdict(), "fields": {name: cell._asdict() for name, cell in state.fields.items()}}
 
 
 def _steps(played: Played) -> list[tuple[str, str, Resource | None]]:

@@ -92,7 +92,9 @@ def _record(names: Sequence[str]) -> int:
         store = _open(config, there=False)
         live = recorder(config, store, Path(), notice=lambda line: print(line, file=sys.stderr))
         try:
-            for task in track(list(tasks()), description=name, console=Console(stderr=True)):
+            # Prompts of one kind in a row share their beginning, which is then evaluated once.
+            order = sorted(tasks(), key=lambda task: task.hardened)
+            for task in track(order, description=name, console=Console(stderr=True)):
                 play(name, task, config, live)
         finally:
             live.close()
