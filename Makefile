@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test lint live record suites bench env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test test-postgres lint live smollm2 record suites bench env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -43,6 +43,11 @@ test: ## install the test tools, lint, check types, run the tests
 	@$(MAKE) lint
 	@pytest -n auto --dist loadgroup
 
+test-postgres: ## the undo layer's tests on PostgreSQL; fails where the server cannot be had (fetched without root)
+	@envs/env.sh dev
+	@envs/postgres.sh
+	@UNDOLAB_POSTGRES=required pytest -k postgres tests/undo
+
 lint: ## ruff, format, types, Snakemake's format and lint (after make test or make dev-env)
 	ruff check .
 	ruff format --check .
@@ -55,13 +60,21 @@ live: ## build llama.cpp, run a small frozen subset with the real model, compare
 	@undolab live
 	@undolab records audit
 
+smollm2: ## build llama.cpp, serve SmolLM2 135M on 127.0.0.1:8135 through its OpenAI-compatible server, until Ctrl-C
+	@envs/env.sh server
+	@.cache/server-venv/bin/python -m llama_cpp.server --model .models/smollm2-135m-instruct-q4_1.gguf \
+		--model_alias smollm2-135m-instruct --host 127.0.0.1 --port 8135 \
+		--n_ctx 4096 --n_batch 64 --n_threads 1 --n_threads_batch 1 --verbose False
+
 record: ## maintainers: record what the study lacks with the real model (hours; goes on where it stopped)
 	@envs/env.sh live
 	@undolab trials run --live
 
-suites: ## the long suites: the randomised laws with many more examples (an hour)
+suites: ## the long suites: kills, lost writes, processes, schedules, laws with many more examples (two hours)
 	@envs/env.sh dev
+	@undolab undo study
 	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model tests/undo
+	@UNDOLAB_SUITE_EXAMPLES=10000 UNDOLAB_EVIDENCE=data/evidence pytest tests/models/test_fuzz_http.py
 
 bench: ## the benchmarks, one script a hot path; measured times are printed, never compared
 	@envs/env.sh dev

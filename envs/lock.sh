@@ -27,6 +27,8 @@ resolve live envs/live.in -c envs/artifact.lock
 resolve tectonic envs/tectonic.in
 resolve bench envs/bench.in
 resolve validators envs/validators.in
+resolve server envs/server.in
+resolve smollm2 envs/smollm2.in --no-deps
 if grep -nE '://|--index-url|--find-links' envs/*.lock; then
     echo "An address stands in a lock." >&2
     exit 1

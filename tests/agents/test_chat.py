@@ -109,7 +109,6 @@ def test_an_answer_that_was_cut_is_no_call(finish: str, why: str) -> None:
         ("finish: maybe", FinalReport.NONE),
         ("finish: done\nor so", FinalReport.NONE),
         ("done", FinalReport.NONE),
-        ("", FinalReport.NONE),
     ],
 )
 def test_the_last_line_is_the_report(text: str, report: FinalReport) -> None:

@@ -138,7 +138,7 @@ def test_without_the_package_a_replay_works_and_a_question_does_not(
     monkeypatch.setitem(sys.modules, "openai", None)
     assert main([*served, "run", "my-model", "--workflow", "RB-DB-001", "--out", "out"]) == 0
     assert main([*served, "check", "my-model"]) == 1
-    assert "undolab[api]" in capsys.readouterr().out
+    assert "undolab[study]" in capsys.readouterr().out
 
 
 def test_the_list_says_what_was_run_here(capsys: Any, monkeypatch: Any) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
-LOCKS = ("setup", "artifact", "dev", "build", "live", "tectonic", "bench")
+LOCKS = ("setup", "artifact", "dev", "build", "live", "tectonic", "bench", "server", "smollm2")
 
 
 def pins(name: str) -> dict[str, tuple[str, int]]:
@@ -34,6 +34,10 @@ def test_no_address_stands_in_a_lock(name: str) -> None:
 def test_locks_agree_on_shared_packages(other: str) -> None:
     artifact, mine = pins("artifact"), pins(other)
     assert {p: (v[0], mine[p][0]) for p, v in artifact.items() if p in mine and mine[p][0] != v[0]} == {}
+
+
+def test_the_served_model_runs_on_the_same_llama_cpp() -> None:
+    assert pins("server")["llama-cpp-python"][0] == pins("live")["llama-cpp-python"][0]
 
 
 def test_the_test_tools_come_on_top_of_the_artifact() -> None:

@@ -193,7 +193,7 @@ def asking(service: FakeService, path: Path) -> Iterator[Any]:
     """A chat backend over the fake service, with its store, its waits and its notices."""
     pytest.importorskip("openai")
     from undolab.model.record import ChatRequest
-    from undolab.models.budget import Budget
+    from undolab.models.budget import Budget, Purse
     from undolab.models.config import ApiConfig, Price
     from undolab.models.openai_http import OpenAIBackend
     from undolab.models.store import HttpStore
@@ -223,7 +223,7 @@ def asking(service: FakeService, path: Path) -> Iterator[Any]:
             backend = OpenAIBackend(
                 config,
                 self.store,
-                budget=Budget(config.price, dollars),
+                budget=Budget(config.price, Purse(dollars)),
                 environment=environment or {},
                 notice=self.notices.append,
                 sleep=self.waits.append,

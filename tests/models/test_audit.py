@@ -143,7 +143,7 @@ def test_the_sample_depends_on_the_seed_alone(make: Any) -> None:
 
 
 def test_drift_counts_equal_completions(make: Any) -> None:
-    """The report counts completions made again that equal their records, and says where others part."""
+    """The report counts completions made again that equal their records, and says where others part (field case B13)."""
 
     class Again:
         def complete(self, request: CompletionRequest, ordinal: int) -> Completion:

@@ -23,13 +23,31 @@ def test_the_released_models_load() -> None:
     assert (model.sampling.temperature, model.sampling.top_p) == (0.2, 1.0)
 
 
+def test_the_published_models_are_there_and_marked_as_not_run_here() -> None:
+    """Each model of the published studies has an entry under the name that the study gave it, and no record is claimed."""
+    models = [model for model in load_all(MODELS).values() if isinstance(model, ApiConfig)]
+    named = {model.model: model for model in models if model.name != "smollm2-135m"}
+    assert named.keys() == {
+        "llama3.1:8b-instruct-q4_K_M",
+        "llama3.2:3b-instruct-q4_K_M",
+        "meta-llama/Llama-3.1-8B-Instruct",
+        "meta-llama/Llama-3.2-3B-Instruct",
+        "google/gemini-3.8-flash",
+        "zai-org/glm-5.2-maas",
+        "gpt-4.1-2025-04-14",
+        "gpt-4.1-mini-2025-04-14",
+    }
+    assert all(model.not_run for model in named.values())
+    assert all("quantisation" in model.served_by for model in named.values() if not model.key)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("threads: 1", "threads: one", "/gemma3-270m is not a model entry"),
         ("  engine:", "  motor: 1\n  engine:", "unknown field `motor`"),
         ("gemma3-270m:", "gemma3-270m: [", "is not valid YAML"),
-        ("examples: plain", "examples: rich", r"\$.prompt.examples"),
+        ("  prompt:\n", "  prompt:\n    examples: rich\n", "/prompt/examples belongs to a study"),
     ],
 )
 def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

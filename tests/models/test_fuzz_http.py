@@ -1,8 +1,14 @@
-"""Answers of a service with seeded damage: no crash, no call from broken arguments, no record lost."""
+"""Answers of a service with seeded damage: no crash, no call from broken arguments, no record lost.
 
+`UNDOLAB_SUITE_EXAMPLES` says how many answers are damaged; with `UNDOLAB_EVIDENCE` the counts are kept in that folder.
+"""
+
+import importlib.util
 import json
 import os
 import random
+import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +19,8 @@ from undolab.model.calls import LOST, Phase, Reply
 from undolab.model.errors import UndolabError
 from undolab.models.store import HttpStore
 
+ROOT = Path(__file__).parents[2]
+SEED = 20261130
 EXAMPLES = int(os.environ.get("UNDOLAB_SUITE_EXAMPLES", "200"))
 VIEW = TaskView(
     objective="Water the bed.",
@@ -108,10 +116,13 @@ def harmless(agent: Any, turn: Turn) -> None:
 
 
 def test_damaged_answers(asking: Any, service: Any, path: Path) -> None:
-    """Each damaged answer is a turn, INFRA_ERROR or a refusal; calls equal the raw arguments; each attempt is on the disk."""
+    """Each damaged answer is a turn, INFRA_ERROR or a refusal; calls equal the raw arguments; each attempt is on the disk.
+
+    A field case B11.
+    """
     from undolab.agents.chat import ChatAgent
 
-    rng = random.Random(20261130)
+    rng, began = random.Random(SEED), time.monotonic()
     backend = asking.backend(attempts=2, price=None)
     kinds = {"turn": 0, "call": 0, "stopped": 0}
     for seed in range(EXAMPLES):
@@ -143,6 +154,35 @@ def test_damaged_answers(asking: Any, service: Any, path: Path) -> None:
     assert [record.sent for record in again] == [record.sent for record in asking.store]
     assert again.notices == []
     assert min(kinds.values()) > 0, kinds
+    keep_evidence(
+        {
+            "damaged_answers": EXAMPLES,
+            "seed": SEED,
+            "crashes": 0,
+            "calls_from_broken_arguments": 0,
+            "records_lost": 0,
+            "turns_with_calls": kinds["call"],
+            "turns_without_calls": kinds["turn"],
+            "stopped_by_a_sentence": kinds["stopped"],
+            "http_attempts": len(again),
+            "by_outcome": dict(sorted(Counter(record.outcome.value for record in again).items())),
+            "by_ending": dict(sorted(Counter(record.ending.value for record in again).items())),
+            "by_status": {str(k): n for k, n in sorted(Counter(record.status for record in again).items())},
+            "seconds": round(time.monotonic() - began),
+        }
+    )
+
+
+def keep_evidence(counts: dict[str, Any]) -> None:
+    """Keep what a long run found, with machine and commit; the zeros stand for assertions that held at each example."""
+    if "UNDOLAB_EVIDENCE" not in os.environ:
+        return
+    spec = importlib.util.spec_from_file_location("_record", ROOT / "benchmarks/_record.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.keep(Path(os.environ["UNDOLAB_EVIDENCE"]) / "client-fuzz.json", counts)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -57,7 +57,10 @@ def request(prompt: str, model: ModelConfig = MODEL, tokens: int = 40) -> Comple
 
 
 def test_equal_requests_have_equal_answers(backend: LlamaBackend) -> None:
-    """Fresh, after itself, after another prompt, and with most of its prefix in the cache, a request has one answer."""
+    """Fresh, after itself, after another prompt, and with most of its prefix in the cache, a request has one answer.
+
+    A field case B13.
+    """
     long = "".join(f"line {n}: nothing to do\n" for n in range(20)) + PROMPT
     first = backend.complete(request(long), 1)
     assert backend.complete(request(long), 1) == first

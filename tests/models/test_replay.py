@@ -79,7 +79,7 @@ def test_recording_asks_the_model_once(path: Path, make: Any, live: Any) -> None
 
 
 def test_replay_loads_no_model_and_opens_no_socket(path: Path, make: Any) -> None:
-    """A replay in a process where llama.cpp, numpy and sockets are forbidden still answers."""
+    """A replay in a process where llama.cpp, numpy and sockets are forbidden still answers (field case B14)."""
     write_sealed(path, make.header, [make.record("p")])
     program = (
         "import sys, socket\n"

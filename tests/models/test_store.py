@@ -80,7 +80,7 @@ def test_a_torn_last_line_is_dropped_with_a_notice(path: Path, make: Any) -> Non
 
 
 def test_a_broken_middle_line_names_file_and_line(path: Path, make: Any) -> None:
-    """A broken line before the last is an error that names the journal and the line."""
+    """A broken line before the last is an error that names the journal and the line (field case B15)."""
     store = filled(path, make)
     store.close()
     lines = journal_lines(store)
@@ -127,7 +127,7 @@ def test_a_damaged_sealed_file_is_named(path: Path, make: Any, place: int) -> No
 
 
 def test_a_recording_is_never_overwritten(path: Path, make: Any) -> None:
-    """A second record for the same key and ordinal is refused, another ordinal is not."""
+    """A second record for the same key and ordinal is refused, another ordinal is not (field case B13)."""
     store = filled(path, make, "a")
     with pytest.raises(UndolabError, match="there twice"):
         store.append(make.record("a", text="no"))

@@ -72,6 +72,18 @@ def test_controls_with_a_method_are_left_out(
     assert len(join([*rows, make_verdict(arm="control+method", method="B0")], matrix)) == 2
 
 
+def test_a_cell_that_cannot_be_is_not_missed(matrix: Matrix, rows: list[Verdict]) -> None:
+    """Where no fault can be scheduled there is no cell; one that is there all the same is not of the matrix."""
+    fault = next(row.arm for row in rows if row.arm.arm == "fault")
+    smaller = msgspec.structs.replace(
+        matrix, not_applicable=[(fault.workflow, str(fault.boundary), fault.method)]
+    )
+    left = [row for row in rows if row.arm != fault]
+    assert len(join(left, smaller)) == 1
+    with pytest.raises(UndolabError, match="not in the matrix"):
+        join(rows, smaller)
+
+
 def test_files_that_are_no_verdicts_are_named(tmp_path: Path) -> None:
     """A broken line and a missing file each give one sentence with the place."""
     (tmp_path / "x.jsonl").write_text("{}\n")

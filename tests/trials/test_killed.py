@@ -67,7 +67,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_b6_a_killed_run_leaves_only_whole_files_and_runs_again_to_the_same_bytes(
     whole: dict[str, bytes], tmp_path: Path, point: str, number: int
 ) -> None:
-    """After a commit, a log line or a file: no half trial stands, and the next run gives what an unbroken one gives."""
+    """After a commit, a log line or a file: no half trial stands, and the next run gives what an unbroken one gives.
+
+    A field case B6.
+    """
     assert start(tmp_path, point, number) == 9
     assert files(tmp_path).items() <= whole.items()
 

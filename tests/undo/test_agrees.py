@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from tests.undo.conftest import Clock
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from tests.undo.cluster import Cluster
+from tests.undo.conftest import Clock, empty
 
-from undolab.undo import schema
+from undolab.undo import database
 from undolab.undo.kernel import Authority, authorise, event, forward, recover, seed
 from undolab.undo.memory import Memory
 from undolab.undo.run import SETTLED, plan
@@ -48,14 +49,18 @@ events = st.one_of(
 class Agreement(RuleBasedStateMachine):
     """The model: one Memory a tenant, and plain dicts for owners, outcomes, permissions and expiry."""
 
-    def __init__(self) -> None:
+    def __init__(self, url: str = "") -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        schema.create(Path(self.folder.name) / "u.db")
+        target = url or Path(self.folder.name) / "u.db"
         self.clock = Clock()
         self.time = 0
-        self.store = Store.open(Path(self.folder.name) / "u.db", clock=self.clock)
-        self.store._db.execute("PRAGMA synchronous=OFF")
+        if not url:
+            database.create(target)
+        self.store = Store.open(target, clock=self.clock)
+        self.sqlite = not url
+        if self.sqlite:
+            self.store._db.execute("PRAGMA synchronous=OFF")
         self.rows = {"t": Memory(), "u": Memory()}
         self.receipts: dict[str, tuple[Receipt, Context, int]] = {}
         self.outcomes: dict[str, Outcome] = {}
@@ -187,7 +192,8 @@ class Agreement(RuleBasedStateMachine):
     @invariant()
     def chain_holds(self) -> None:
         assert self.store.audit_problems() == []
-        assert self.store._db.execute("PRAGMA foreign_key_check").fetchall() == []
+        if self.sqlite:
+            assert self.store._db.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
 def stored(store: Store, tenant: str) -> dict[Table, dict[Any, Any]]:
@@ -216,3 +222,11 @@ def stored(store: Store, tenant: str) -> dict[Table, dict[Any, Any]]:
 
 TestAgreement = Agreement.TestCase
 TestAgreement.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+
+
+def test_the_store_in_postgresql_agrees_too(cluster: Cluster) -> None:
+    """The same machine over the other back end."""
+    run_state_machine_as_test(
+        lambda: Agreement(empty(cluster)),
+        settings=settings(max_examples=6, stateful_step_count=30, deadline=None),
+    )

@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from tests.undo.conftest import ME, PEER, add, create, grant, put
+from tests.undo.conftest import ME, PEER, add, create, grant, only_sqlite, put
 
 from undolab.undo.memory import Memory
 from undolab.undo.run import Overlay
@@ -29,6 +29,7 @@ def test_create_then_set_then_undo_both(store: Store) -> None:
         assert store.show("acme", "folder") is None
 
 
+@only_sqlite
 def test_a_dry_run_says_the_same_and_writes_nothing(store: Store) -> None:
     """The dry run's list is that of the real one; not a byte of the database changes."""
     store.forward(ME, create("folder"))
@@ -91,6 +92,7 @@ def test_a_kind_that_is_denied_stands_and_holds_what_is_under_it(store: Store) -
     assert set(store.recover_run(ME).stands) == {folder.id, edit.id}
 
 
+@only_sqlite
 def test_a_failure_half_way_undoes_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """One transaction: if the third effect's write fails, the first two were not taken back either."""
     for _ in range(3):

@@ -5,23 +5,24 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
-from tests.undo.conftest import ME, PEER, add, create, grant, put
+from tests.undo.conftest import ME, PEER, add, create, grant, only_sqlite, put
 
 from undolab.undo.store import Store
 
 COMMAND = [sys.executable, "-c", "from undolab.cli import main; raise SystemExit(main())", "undo"]
 
 
-def serve(path: Path) -> list[str]:
+def serve(path: Path | str) -> list[str]:
     whose = ["--tenant", ME.tenant, "--principal", ME.principal, "--run", ME.run]
     return [*COMMAND, "serve", "--database", str(path), *whose]
 
 
-def talk(path: Path, *calls: tuple[str, dict[str, Any]], mode: Any = "auto") -> list[Any]:
+def talk(path: Path | str, *calls: tuple[str, dict[str, Any]], mode: Any = "auto") -> list[Any]:
     """Return the server's tools and then its result of each call, over a pipe to a process of its own."""
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
@@ -33,7 +34,7 @@ def talk(path: Path, *calls: tuple[str, dict[str, Any]], mode: Any = "auto") -> 
         async with Client(stdio_client(parameters, errlog=log), mode=mode) as client:
             return [(await client.list_tools()).tools, *[await client.call_tool(*call) for call in calls]]
 
-    with path.with_name("server.log").open("w") as log:
+    with tempfile.TemporaryFile("w") as log:
         return asyncio.run(main(log))
 
 
@@ -41,9 +42,10 @@ def _environment() -> dict[str, str]:
     return {key: os.environ[key] for key in ("PATH", "PYTHONPATH") if key in os.environ}
 
 
-def test_the_tools_say_what_they_do(path: Path) -> None:
+@only_sqlite
+def test_the_tools_say_what_they_do(database: Path) -> None:
     """Four tools; whose run it is is no argument of any; hints are true and every result has a schema."""
-    tools = {tool.name: tool for tool in talk(path)[0]}
+    tools = {tool.name: tool for tool in talk(database)[0]}
     assert sorted(tools) == ["list_effects", "preview_recovery", "recover_effect", "recover_run"]
     assert {name: sorted(tool.input_schema.get("properties", {})) for name, tool in tools.items()} == {
         "list_effects": [],
@@ -68,7 +70,7 @@ def test_the_tools_say_what_they_do(path: Path) -> None:
         assert outcomes == ["compensated", "already_absent", "superseded", "refused"]
 
 
-def test_one_effect_and_then_the_run(path: Path, store: Store) -> None:
+def test_one_effect_and_then_the_run(database: Path | str, store: Store) -> None:
     """Preview, recover, repeat, another's receipt, the list, the dry run and the run, all as structured results."""
     mine = store.forward(ME, grant("contractor"))
     store.peer(PEER, "1", grant("contractor"))
@@ -77,7 +79,7 @@ def test_one_effect_and_then_the_run(path: Path, store: Store) -> None:
     store.forward(ME, put("status", "closed", "folder"))
     one: dict[str, Any] = {"receipt_id": mine.id}
     results = talk(
-        path,
+        database,
         ("preview_recovery", one),
         ("recover_effect", one),
         ("recover_effect", one),
@@ -113,11 +115,12 @@ def test_one_effect_and_then_the_run(path: Path, store: Store) -> None:
     assert store.show("acme", "ticket")["balance"] == 14
 
 
+@only_sqlite
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_both_generations_of_the_protocol_are_spoken(path: Path, store: Store, mode: str) -> None:
+def test_both_generations_of_the_protocol_are_spoken(database: Path, store: Store, mode: str) -> None:
     """A client that shakes hands and one that does not get the same answers."""
     receipt = store.forward(ME, add(4))
-    tools, answer = talk(path, ("recover_effect", {"receipt_id": receipt.id}), mode=mode)
+    tools, answer = talk(database, ("recover_effect", {"receipt_id": receipt.id}), mode=mode)
     assert len(tools) == 4
     assert answer.structured_content == {
         "receipt_id": receipt.id,
@@ -126,7 +129,8 @@ def test_both_generations_of_the_protocol_are_spoken(path: Path, store: Store, m
     }
 
 
-def test_a_context_cannot_be_smuggled_in(path: Path, store: Store) -> None:
+@only_sqlite
+def test_a_context_cannot_be_smuggled_in(database: Path, store: Store) -> None:
     """Extra arguments that name a tenant, principal or run do not change whose run it is."""
     theirs = store.forward(ME._replace(run="run-2"), add(4))
     smuggled = {
@@ -135,21 +139,22 @@ def test_a_context_cannot_be_smuggled_in(path: Path, store: Store) -> None:
         "context": ["acme", "agent", "run-2"],
         "tenant": "acme",
     }
-    result = talk(path, ("recover_effect", smuggled))[1]
+    result = talk(database, ("recover_effect", smuggled))[1]
     assert result.is_error or result.structured_content["outcome"] == "refused"
     assert store.show("acme", "ticket")["balance"] == 14
 
 
-def test_a_locked_database_does_not_stop_the_server(path: Path, store: Store) -> None:
+@only_sqlite
+def test_a_locked_database_does_not_stop_the_server(database: Path, store: Store) -> None:
     """While a recovery waits for the lock in its thread, a list is answered."""
     from mcp import Client
 
     from undolab.undo.server import server
 
     receipt = store.forward(ME, add(4))
-    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
-    stores = [Store.open(path), Store.open(path)]
+    stores = [Store.open(database), Store.open(database)]
 
     async def main() -> list[str]:
         order: list[str] = []

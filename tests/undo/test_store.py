@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.undo.conftest import EACH, ME, PEER, Clock, add, create, grant, put, reserve
+from tests.undo.conftest import EACH, ME, PEER, Clock, add, create, grant, only_sqlite, put, reserve
 
 from undolab.model.errors import UndolabError
 from undolab.undo import audit, schema
@@ -259,9 +259,12 @@ def test_a_rule_that_could_never_match_is_an_error(store: Store) -> None:
         store.permit("acme", "agent", "deny", kind="ad")
     with pytest.raises(UndolabError, match="no rule 'denied'; say"):
         store.permit("acme", "agent", "denied")  # type: ignore[arg-type]
+    for name in ("n" * 201, "a\0b"):
+        with pytest.raises(UndolabError, match="no resource can have this name; say"):
+            store.permit("acme", "agent", "deny", resource=name)
 
 
-def test_approval_is_asked_outside_the_lock(path: Path, store: Store) -> None:
+def test_approval_is_asked_outside_the_lock(database: Path | str, store: Store) -> None:
     """The hook hears who and what, may itself use the database, and decides; without a hook the answer is no."""
     store.permit("acme", "agent", "approve", kind="add")
     first, second = store.forward(ME, add(1)), store.forward(ME, add(2))
@@ -272,12 +275,12 @@ def test_approval_is_asked_outside_the_lock(path: Path, store: Store) -> None:
 
     def hook(context: Context, effect: Listed) -> bool:
         asked.append((context, effect))
-        other = Store.open(path)
+        other = Store.open(database)
         other.peer(PEER, f"during-{len(asked)}", add(1))
         other.close()
         return effect.id == second.id
 
-    with_hook = Store.open(path, approval=hook)
+    with_hook = Store.open(database, approval=hook)
     assert with_hook.preview(ME, first.id) == UNDONE
     assert asked == []
     assert with_hook.recover(ME, first.id) == REFUSED
@@ -287,7 +290,7 @@ def test_approval_is_asked_outside_the_lock(path: Path, store: Store) -> None:
     with_hook.close()
 
 
-def test_a_permission_withdrawn_before_the_lock_counts(path: Path, store: Store) -> None:
+def test_a_permission_withdrawn_before_the_lock_counts(database: Path | str, store: Store) -> None:
     """The check is made again under the lock: an approval cannot outlive a denial given meanwhile."""
     store.permit("acme", "agent", "approve", kind="add")
     receipt = store.forward(ME, add(1))
@@ -296,7 +299,7 @@ def test_a_permission_withdrawn_before_the_lock_counts(path: Path, store: Store)
         store.permit("acme", "agent", "deny", kind="add")
         return True
 
-    with_hook = Store.open(path, approval=hook)
+    with_hook = Store.open(database, approval=hook)
     assert with_hook.recover(ME, receipt.id) == REFUSED
     with_hook.close()
     assert store.show("acme", "ticket")["balance"] == 11
@@ -321,7 +324,7 @@ def test_a_rule_to_ask_that_comes_before_the_lock_is_obeyed(
 
 @pytest.mark.parametrize("name", [7, "\ud800", "a\0b", "n" * 201, None])
 def test_a_name_that_no_store_can_hold_is_rejected(store: Store, name: Any) -> None:
-    """Host, agent and peer alike hear the rule; nothing reaches SQLite."""
+    """Host, agent and peer alike hear the rule; nothing reaches the database."""
     with pytest.raises(Rejected):
         store.seed("acme", name, {})
     for effect in (Effect("set", name, {"field": "status", "value": "x"}), Effect("create", name, {})):
@@ -351,6 +354,104 @@ def test_a_life_must_be_bounded(store: Store, ttl: int) -> None:
     """A receipt lives for at least a millisecond and at most ten years."""
     with pytest.raises(Rejected, match="lifetime"):
         store.forward(ME, add(1), ttl_ms=ttl)
+
+
+def test_a_transfer_needs_permission_for_both_its_resources(store: Store) -> None:
+    """Taking it back takes money from the other ledger too: a rule for either holds, and a gap is a denial."""
+    store.seed("acme", "till", {})
+    receipt = store.forward(ME, EACH[5])
+    store.permit("acme", "agent", "deny", resource="till")
+    assert store.preview(ME, receipt.id) == store.recover(ME, receipt.id) == REFUSED
+    assert last_reason(store) == "permission"
+    store.permit("acme", "agent", "approve", resource="till")
+    assert store.recover(ME, receipt.id) == REFUSED
+    assert last_reason(store) == "approval"
+    other = ME._replace(principal="clerk")
+    store.permit("acme", "clerk", "allow", resource="ticket")
+    second = store.forward(other, EACH[5])
+    assert store.recover(other, second.id) == REFUSED
+    store.permit("acme", "clerk", "allow", resource="till")
+    assert store.recover(other, second.id) == UNDONE
+
+
+def test_no_resource_is_called_like_the_rule_for_all(store: Store) -> None:
+    """Else a permission for the one thing named * would be one for everything."""
+    for call in (lambda: store.seed("acme", "*", {}), lambda: store.forward(ME, create("*"))):
+        with pytest.raises(Rejected, match="reserved"):
+            call()
+
+
+def test_a_compensation_that_the_model_repeats_is_done_once(store: Store) -> None:
+    """Credit, failed withdrawal, undo, withdrawal again, undo again: one undo, and the repeat tells of the first (B27)."""
+    credit = store.forward(ME, add(4))
+    for turn in range(3):
+        with pytest.raises(Rejected, match="invariant"):
+            store.forward(ME, add(-100))
+        assert store.recover(ME, credit.id) == Answer(Outcome.COMPENSATED, repeated=turn > 0)
+        assert store.show("acme", "ticket")["balance"] == 10
+    done = [entry for entry in store.audit_entries() if entry.action == "recover"]
+    assert [entry.reason for entry in done] == ["", "repeated", "repeated"]
+    assert [bool(entry.evidence) for entry in done] == [True, False, False]
+
+
+def test_an_id_outlives_the_receipts_life(store: Store, clock: Clock) -> None:
+    """No lease runs out: long after expiry the same request still answers with its receipt and writes nothing (B29)."""
+    receipt = store.forward(ME, add(4), effect_id="e-1", ttl_ms=1)
+    clock.now += 10**9
+    assert store.forward(ME, add(4), effect_id="e-1", ttl_ms=1) == receipt
+    assert store.show("acme", "ticket")["balance"] == 14
+    assert [entry.reason for entry in store.audit_entries()[-2:]] == ["", "repeated"]
+
+
+def test_two_stores_never_say_repeated_for_each_other(tmp_path: Path, store: Store) -> None:
+    """One id between two instances with a store each is two effects, and each audit says what its own store did (B29)."""
+    schema.create(tmp_path / "second.db")
+    second = Store.open(tmp_path / "second.db")
+    second.seed("acme", "ticket", {"opening": 10})
+    for _ in range(2):
+        for instance in (store, second):
+            instance.forward(ME, add(4), effect_id="e-1")
+    for instance in (store, second):
+        made = [entry.reason for entry in instance.audit_entries() if entry.action == "forward"]
+        assert made == ["", "repeated"]
+        assert instance.show("acme", "ticket")["balance"] == 14
+    second.close()
+
+
+def test_an_id_made_known_before_the_lock_is_known(
+    path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An id unknown when looked at is looked for again under the lock, so that the audit's order is the true one."""
+    other = Store.open(path)
+    look = store._find
+
+    def too_early(ident: object) -> Found | None:
+        found = look(ident)
+        if not made:
+            made.append(other.forward(ME, add(4), effect_id="late"))
+        return found
+
+    made: list[object] = []
+    monkeypatch.setattr(store, "_find", too_early)
+    assert store.recover(ME, "late") == UNDONE
+    assert [entry.action for entry in store.audit_entries()[-2:]] == ["forward", "recover"]
+    other.close()
+
+
+def test_an_old_copy_put_back_shows_against_the_kept_head(tmp_path: Path, store: Store, clock: Clock) -> None:
+    """A copy from before a recovery would do it again: the one thing that tells is a head kept elsewhere."""
+    receipt = store.forward(ME, add(4))
+    with sqlite3.connect(tmp_path / "old.db") as copy:
+        store._db.backup(copy)
+    copy.close()
+    assert store.recover(ME, receipt.id) == UNDONE
+    head = store.audit_head()
+    clock.now += 1  # no chain is made twice: each row has its time
+    old = Store.open(tmp_path / "old.db", clock=clock)
+    assert "its tail was cut" in old.audit_problems(head)[0]
+    assert old.recover(ME, receipt.id) == UNDONE
+    assert "its tail was cut" in old.audit_problems(head)[0]
+    old.close()
 
 
 def test_a_forward_whose_answer_was_lost_may_be_asked_again(store: Store) -> None:
@@ -385,6 +486,9 @@ def test_a_rejected_effect_leaves_only_its_audit_row(store: Store) -> None:
         store.forward(ME, add(-11))
     with pytest.raises(Rejected, match="arguments"):
         store.forward(ME, Effect("add", "ticket", {"delta": object()}))
+    with pytest.raises(Rejected, match="lifetime"):
+        store.forward(ME, add(1), ttl_ms=0)
+    assert [entry.reason for entry in store.audit_entries()[-3:]] == ["invariant", "arguments", "lifetime"]
     with pytest.raises(Rejected, match="invariant"):
         store.peer(PEER, "1", add(-11))
     store.peer(PEER, "1", add(-10))
@@ -412,6 +516,7 @@ def test_a_missing_or_foreign_database_is_an_error(tmp_path: Path) -> None:
         schema.create(tmp_path / "no" / "folder.db")
 
 
+@only_sqlite
 def test_the_database_holds_the_rules_too(store: Store) -> None:
     """Strict types, foreign keys, checks, WAL and FULL are on, so that a slip elsewhere cannot corrupt it quietly."""
     db = store._db
@@ -433,6 +538,7 @@ def test_the_database_holds_the_rules_too(store: Store) -> None:
             db.execute(statement)
 
 
+@only_sqlite
 def test_recovering_a_run_does_not_read_its_past(store: Store) -> None:
     """The live effects have an index of their own: what is settled costs a later recovery nothing."""
     seen: list[str] = []
@@ -446,6 +552,7 @@ def test_recovering_a_run_does_not_read_its_past(store: Store) -> None:
     assert not any("TEMP B-TREE" in step for step in plan), plan
 
 
+@only_sqlite
 def test_every_look_up_uses_an_index(store: Store) -> None:
     """No statement of forward or recovery scans a table, so that the cost does not grow with history or object."""
     seen: set[str] = set()
@@ -494,15 +601,15 @@ def test_the_audit_shows_a_row_changed_removed_or_cut(store: Store) -> None:
         ("DELETE FROM audit WHERE seq = 3", "row 3 is missing"),
         ("DELETE FROM audit WHERE seq >= 3", "its tail was cut"),
     ):
-        db.execute("BEGIN")
+        db.execute("BEGIN IMMEDIATE")
         db.execute(statement)
         assert says in audit.problems(db, head)[0]
         db.execute("ROLLBACK")
 
 
-def test_an_empty_audit_has_the_first_head(path: Path) -> None:
+def test_an_empty_audit_has_the_first_head(database: Path | str) -> None:
     """A new store's chain starts from zeros."""
-    made = Store.open(path)
+    made = Store.open(database)
     assert made.audit_head() == "0" * 64
     assert made.audit_problems(made.audit_head()) == []
     made.close()
@@ -523,7 +630,7 @@ def test_a_long_list_says_that_there_is_more(store: Store) -> None:
 
 
 def test_a_transaction_that_the_database_ended_itself_is_no_second_error(store: Store) -> None:
-    """Where SQLite has rolled back already (a full disk), the first error is the one that is told."""
+    """Where the database has rolled back already (a full disk), the first error is the one that is told."""
     with pytest.raises(ValueError, match="first"), store._writing():  # noqa: PT012
         store._db.execute("ROLLBACK")
         raise ValueError("first")

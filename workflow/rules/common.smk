@@ -6,7 +6,13 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version, validate
 
 try:
-    from undolab.release.graph import code, released, use_this_environment, with_tex
+    from undolab.release.graph import (
+        code,
+        released,
+        studies,
+        use_this_environment,
+        with_tex,
+    )
 except ImportError as missing:
     raise WorkflowError(
         "This Snakemake does not belong to the artifact: run `make artifact` first, then `. .venv/bin/activate`."
@@ -21,9 +27,12 @@ configfile: "config/config.yaml"
 validate(config, "../schemas/config.schema.json")
 use_this_environment()
 
-SPLIT = config["study"]["split"]
-MODELS = config["study"]["models"]
-WORKFLOWS = sorted(path.stem for path in Path("data/workflows", SPLIT).glob("*.yaml"))
+# Each study by where its files lie below build/: "" is the main one, "side/NAME/" another.
+STUDIES = studies(config)
+SPLIT = STUDIES[""]["split"]
+MODELS = STUDIES[""]["models"]
+WORKFLOWS = STUDIES[""]["workflows"]
+SPLITS = sorted({study["split"] for study in STUDIES.values()})
 TOOLS = sorted(str(path) for path in Path("data/tools").glob("*.yaml"))
 TEX = with_tex()
 EVERY_WORKFLOW = [str(path) for path in sorted(Path("data/workflows").glob("*/*.yaml"))]
@@ -52,4 +61,6 @@ CONFORMANCE = expand(
 
 
 wildcard_constraints:
-    workflow="|".join(WORKFLOWS),
+    at=f"(?:{'|'.join(STUDIES)})",
+    split="|".join(SPLITS),
+    workflow="|".join(name for study in STUDIES.values() for name in study["workflows"]),

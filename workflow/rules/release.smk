@@ -1,31 +1,35 @@
 # Verification, the last comparison, and (for maintainers) the release.
 
 BUILT = [
-    f"build/splits/{SPLIT}.json",
+    expand("build/splits/{split}.json", split=SPLITS),
     CONFORMANCE,
     UNDO,
     "build/conformance/sweep.csv",
     "build/validity/cases.csv",
     "build/validity/mutants.csv",
     "build/wire/heads.tsv",
-    expand(
-        "build/{kind}/{workflow}.jsonl",
-        kind=["pairs", "trials", "verdicts"],
-        workflow=WORKFLOWS,
-    ),
-    expand(
-        "build/{kind}/{workflow}.jsonl.zst", kind=["ledger", "wire"], workflow=WORKFLOWS
-    ),
-    expand(
-        "build/stats/{name}",
-        name=[
-            "contrasts.csv",
-            "contrasts.json",
-            "metrics.csv",
-            "metrics.json",
-            "tasks.csv",
-        ],
-    ),
+    [
+        expand(
+            [
+                "build/{at}ledger/{workflows}.jsonl.zst",
+                "build/{at}pairs/{workflows}.jsonl",
+                "build/{at}stats/{name}",
+                "build/{at}trials/{workflows}.jsonl",
+                "build/{at}verdicts/{workflows}.jsonl",
+                "build/{at}wire/{workflows}.jsonl.zst",
+            ],
+            at=at,
+            workflows=study["workflows"],
+            name=[
+                "contrasts.csv",
+                "contrasts.json",
+                "metrics.csv",
+                "metrics.json",
+                "tasks.csv",
+            ],
+        )
+        for at, study in STUDIES.items()
+    ],
     expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
     expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
     "build/demo/index.html",

@@ -3,26 +3,23 @@
 
 rule split:
     input:
-        f"data/splits/{SPLIT}.json",
+        "data/splits/{split}.json",
         "config/config.yaml",
         "config/models.yaml",
         "docs/protocol/research-plan.md",
         CONFORMANCE,
         TOOLS,
-        expand(
-            "data/workflows/{split}/{workflow}.yaml", split=SPLIT, workflow=WORKFLOWS
-        ),
+        lambda w: [name for name in EVERY_WORKFLOW if f"/{w.split}/" in name],
     output:
-        f"build/splits/{SPLIT}.json",
+        "build/splits/{split}.json",
     log:
-        "build/logs/split.log",
+        "build/logs/split-{split}.log",
     params:
         code=code("release", "trials"),
-        split=SPLIT,
     message:
-        "Comparing split {SPLIT} with its freeze"
+        "Comparing split {wildcards.split} with its freeze"
     shell:
-        "undolab split {params.split} 2>&1 | tee {log}"
+        "undolab split {wildcards.split} 2>&1 | tee {log}"
 
 
 rule conformance:
@@ -95,46 +92,57 @@ rule trials:
         TOOLS,
         "config/config.yaml",
         "config/models.yaml",
-        f"data/workflows/{SPLIT}/{{workflow}}.yaml",
-        expand("data/records/{model}/{split}.jsonl.zst", model=MODELS, split=SPLIT),
-        f"build/splits/{SPLIT}.json",
+        lambda w: expand(
+            [
+                "data/workflows/{split}/{workflow}.yaml",
+                "data/records/{models}/{split}.jsonl.zst",
+                "build/splits/{split}.json",
+            ],
+            workflow=w.workflow,
+            **STUDIES[w.at],
+        ),
     output:
-        "build/ledger/{workflow}.jsonl.zst",
-        "build/pairs/{workflow}.jsonl",
-        "build/trials/{workflow}.jsonl",
-        "build/wire/{workflow}.jsonl.zst",
+        "build/{at}ledger/{workflow}.jsonl.zst",
+        "build/{at}pairs/{workflow}.jsonl",
+        "build/{at}trials/{workflow}.jsonl",
+        "build/{at}wire/{workflow}.jsonl.zst",
     log:
-        "build/logs/trials-{workflow}.log",
+        "build/logs/{at}trials-{workflow}.log",
     params:
         code=code("trials"),
+        study=lambda w: STUDIES[w.at]["name"],
     message:
-        "Replaying the pairs of {wildcards.workflow}"
+        "Replaying the pairs of {wildcards.workflow}, study {params.study}"
     shell:
-        "undolab trials run --workflow {wildcards.workflow} --out build 2>&1 | tee {log}"
+        "undolab trials run --study {params.study} --workflow {wildcards.workflow} --out build 2>&1 | tee {log}"
 
 
 rule reconstruct:
     input:
         TOOLS,
-        f"data/workflows/{SPLIT}/{{workflow}}.yaml",
-        log="build/wire/{workflow}.jsonl.zst",
-        ledger="build/ledger/{workflow}.jsonl.zst",
-        live="build/trials/{workflow}.jsonl",
+        lambda w: f"data/workflows/{STUDIES[w.at]['split']}/{w.workflow}.yaml",
+        log="build/{at}wire/{workflow}.jsonl.zst",
+        ledger="build/{at}ledger/{workflow}.jsonl.zst",
+        live="build/{at}trials/{workflow}.jsonl",
     output:
-        "build/verdicts/{workflow}.jsonl",
+        "build/{at}verdicts/{workflow}.jsonl",
     log:
-        "build/logs/reconstruct-{workflow}.log",
+        "build/logs/{at}reconstruct-{workflow}.log",
     params:
         code=code("oracle", "trials"),
     message:
         "Judging {wildcards.workflow} again from the wire alone"
     shell:
-        "undolab reconstruct {input.log} --verdicts build/verdicts --against build 2>&1 | tee {log}"
+        "undolab reconstruct {input.log} --verdicts build/{wildcards.at}verdicts --against build/{wildcards.at} 2>&1 | tee {log}"
 
 
 rule heads:
     input:
-        expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
+        [
+            f"build/{at}wire/{name}.jsonl.zst"
+            for at, study in STUDIES.items()
+            for name in study["workflows"]
+        ],
     output:
         "build/wire/heads.tsv",
     log:

@@ -58,6 +58,8 @@ class ChatAgent:
             return Turn(said=said, error=str(error), record=record)
         if calls:
             return Turn(said=said, calls=calls, record=record)
+        if not answer.text.strip():
+            return Turn(said=said, error="the answer is empty", record=record)
         return Turn(said=said, report=_report(answer.text), record=record)
 
     def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:

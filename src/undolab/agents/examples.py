@@ -32,56 +32,66 @@ def _step(say: str, tool: str, **arguments: Any) -> Step:
 
 PLAIN = [
     Example(
-        label="bed",
-        objective="Water bed A3 in the greenhouse.",
-        tools=[
-            _tool("get_bed", "bed_id", reads=True),
-            _tool("water_bed", "bed_id", "litres"),
-            _tool("clear_bed", "bed_id"),
-        ],
-        steps=[_step("Water the bed", "water_bed", bed_id="A3", litres=12)],
-        outputs=[{"bed_id": "A3", "litres": 12}],
-    ),
-    Example(
         label="lamp",
-        objective="Read lamp L7, set it to warm, dim it to 40 and write that into the house book.",
+        objective="Set lamp L7 to warm, dim it to 40, and see that it is so.",
         tools=[
+            _tool("dim_lamp", "lamp_id", "percent"),
             _tool("get_lamp", "lamp_id", reads=True),
             _tool("set_lamp", "lamp_id", "color"),
-            _tool("dim_lamp", "lamp_id", "percent"),
             _tool("write_book", "text"),
         ],
         steps=[
             _step("Read the lamp", "get_lamp", lamp_id="L7"),
             _step("Set its color", "set_lamp", lamp_id="L7", color="warm"),
             _step("Dim it", "dim_lamp", lamp_id="L7", percent=40),
-            _step("Write it down", "write_book", text="lamp L7 is warm"),
+            _step("See that it is so", "get_lamp", lamp_id="L7"),
         ],
         outputs=[
             {"lamp_id": "L7", "color": "cold", "percent": 90},
             {"lamp_id": "L7", "color": "warm"},
             {"lamp_id": "L7", "percent": 40},
-            {"entry": 41, "text": "lamp L7 is warm"},
+            {"lamp_id": "L7", "color": "warm", "percent": 40},
+        ],
+    ),
+    Example(
+        label="bed",
+        objective="Water bed A3 in the greenhouse with 12 litres.",
+        tools=[
+            _tool("clear_bed", "bed_id"),
+            _tool("get_bed", "bed_id", reads=True),
+            _tool("water_bed", "bed_id", "litres"),
+        ],
+        steps=[
+            _step("Read the bed", "get_bed", bed_id="A3"),
+            _step("Water it", "water_bed", bed_id="A3", litres=12),
+            _step("See that it is wet", "get_bed", bed_id="A3"),
+        ],
+        outputs=[
+            {"bed_id": "A3", "plant": "basil", "state": "dry"},
+            {"bed_id": "A3", "litres": 12},
+            {"bed_id": "A3", "plant": "basil", "state": "wet"},
         ],
     ),
     Example(
         label="book",
-        objective="Lend book B-19 to reader R-204, read the book to see that it is lent, and print a slip.",
+        objective="Lend book B-19 to reader R-204, print a slip for the reader, and see that the book is lent.",
         tools=[
+            _tool("drop_book", "book_id"),
             _tool("get_book", "book_id", reads=True),
             _tool("lend_book", "book_id", "reader_id"),
             _tool("print_slip", "reader_id"),
-            _tool("drop_book", "book_id"),
         ],
         steps=[
+            _step("Read the book", "get_book", book_id="B-19"),
             _step("Lend the book", "lend_book", book_id="B-19", reader_id="R-204"),
-            _step("See that it is lent", "get_book", book_id="B-19"),
             _step("Print the slip", "print_slip", reader_id="R-204"),
+            _step("See that it is lent", "get_book", book_id="B-19"),
         ],
         outputs=[
+            {"book_id": "B-19", "state": "free"},
             {"book_id": "B-19", "reader_id": "R-204"},
-            {"book_id": "B-19", "reader_id": "R-204", "state": "lent"},
             {"slip": 3, "reader_id": "R-204"},
+            {"book_id": "B-19", "reader_id": "R-204", "state": "lent"},
         ],
     ),
 ]

@@ -47,7 +47,7 @@ class GraphAgent:
 
     Args:
         inner: asks the model for one turn.
-        saver: where the checkpoints are; the next life gets the same one.
+        saver: where the checkpoints are; the next life gets the same one, or a copy.
     """
 
     def __init__(self, inner: Agent, saver: InMemorySaver | None = None) -> None:
@@ -57,6 +57,10 @@ class GraphAgent:
         state: dict[str, Any] = self._graph.get_state(_THREAD).values if saver else {}
         self._messages: list[AnyMessage] = state.get("messages", [])
         self._seen = ""
+
+    def checkpoints(self) -> InMemorySaver:
+        """Return a copy of the checkpoints, which what this agent does later leaves as it is."""
+        return copy_checkpoints(self.saver)
 
     def act(self, view: TaskView, history: Sequence[Exchange]) -> Turn:
         """Run the graph to its next tool calls or its end."""
@@ -81,6 +85,18 @@ class GraphAgent:
         with tracing_context(enabled=False):
             state = self._graph.invoke(given, _THREAD, context=_Context(self._inner, view), durability="exit")
         self._messages, self._seen = state["messages"], state["seen"]
+
+
+def copy_checkpoints(saver: InMemorySaver) -> InMemorySaver:
+    """Return a copy of a saver; what lies in it is bytes, which both may hold."""
+    made = InMemorySaver()
+    for thread, spaces in saver.storage.items():
+        for space, checkpoints in spaces.items():
+            made.storage[thread][space] = dict(checkpoints)
+    for place, writes in saver.writes.items():
+        made.writes[place] = dict(writes)
+    made.blobs.update(saver.blobs)
+    return made
 
 
 def _ask(state: _State, runtime: Runtime[_Context]) -> dict[str, Any]:

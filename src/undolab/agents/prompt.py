@@ -12,7 +12,10 @@ from undolab.model.workflow import Step
 STOP = "\n"
 """What ends the model's line."""
 
-_LOG = "Log:\n"
+FINISH = "finish: done\n"
+"""Ends a log and, so that its length need not be counted, a runbook."""
+RULE = "---\n"
+"""Stands between runbook and log, and between tasks: a word there is taken for a step."""
 
 Layout: TypeAlias = Callable[[TaskView, Sequence[Exchange], str, int], str]
 """Writes the prompt of the next turn from the task, the history, the variant of examples and the length of a reply."""
@@ -29,7 +32,7 @@ def write_prompt(view: TaskView, history: Sequence[Exchange], examples: str, out
     """
     runbook = bool(view.steps)
     parts = [_write_example(example, runbook, output_chars) for example in VARIANTS[examples]]
-    parts.append(write_task(view.objective, view.tools, view.steps, TASK_LABEL) + _LOG)
+    parts.append(write_task(view.objective, view.tools, view.steps, TASK_LABEL) + RULE)
     for exchange in history:
         parts.append(exchange.turn.said + "\n")
         parts.extend(write_reply(reply, output_chars) + "\n" for reply in exchange.replies)
@@ -37,10 +40,14 @@ def write_prompt(view: TaskView, history: Sequence[Exchange], examples: str, out
 
 
 def write_task(objective: str, tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> str:
-    """Return the objective, the tools and the runbook, a line each; `label` is what the calls are counted with."""
-    text = f"Task: {' '.join(objective.split())}\nTools: {', '.join(_signature(tool) for tool in tools)}\n"
+    """Return the tools, the objective and the runbook, a line each; `label` is what the calls are counted with.
+
+    Beside a runbook the tools' names are enough: with arguments a small model copies them instead of the steps.
+    """
+    names = [tool.name if steps else _signature(tool) for tool in tools]
+    text = f"Tools: {', '.join(names)}\nTask: {' '.join(objective.split())}\n"
     if steps:
-        text += "Runbook:\n" + "".join(line + "\n" for line in write_steps(tools, steps, label))
+        text += "Runbook:\n" + "".join(line + "\n" for line in write_steps(tools, steps, label)) + FINISH
     return text
 
 
@@ -53,13 +60,13 @@ def write_steps(tools: Sequence[PublicTool], steps: Sequence[Step], label: str) 
 
 def _write_example(example: Example, runbook: bool, output_chars: int) -> str:
     text = (
-        write_task(example.objective, example.tools, example.steps if runbook else [], example.label) + _LOG
+        write_task(example.objective, example.tools, example.steps if runbook else [], example.label) + RULE
     )
     for line, output in zip(
         write_steps(example.tools, example.steps, example.label), example.outputs, strict=True
     ):
         text += f"{line}\n{write_reply(Reply(phase=Phase.OK, output=output), output_chars)}\n"
-    return text + "finish: done\n\n"
+    return text + FINISH + RULE
 
 
 def _signature(tool: PublicTool) -> str:

@@ -13,13 +13,14 @@ from undolab.model.check import require
 from undolab.model.errors import UndolabError
 from undolab.model.load import load_workflows
 from undolab.model.workflow import Split
-from undolab.models.budget import Budget, estimate
+from undolab.models.budget import Budget, Purse, estimate
 from undolab.models.config import ApiConfig, ModelConfig, find_model, load_all
 from undolab.models.openai_http import OpenAIBackend
 from undolab.models.probe import check, questions
 from undolab.models.store import HttpStore
 from undolab.trials.arm import prepare
 from undolab.trials.small import SMOKE, run_small, small_sizes
+from undolab.trials.source import require_grammar
 
 
 def add_commands(commands: Commands) -> None:
@@ -105,6 +106,7 @@ def _run(arguments: argparse.Namespace) -> int:
     tools = read_tools()
     require(workflows, tools)
     tasks = [prepare(workflow, tools, prompt="runbook", examples="plain") for workflow in workflows]
+    require_grammar(tasks)
     if arguments.dry_run:
         _print_plan(config, small_sizes(config, tasks))
         return 0
@@ -112,7 +114,11 @@ def _run(arguments: argparse.Namespace) -> int:
     records = arguments.pilot or out / "records.jsonl.zst"
     done = run_small(config, tasks, records, out, max_usd=arguments.max_usd, notice=_notice)
     print(json.dumps(msgspec.to_builtins(done), indent=2))
-    return 0
+    if done.infra_errors:
+        _notice(
+            f"{done.infra_errors} arms are INFRA_ERROR: they have no verdict, and the same command runs them again"
+        )
+    return 1 if done.infra_errors else 0
 
 
 def _notice(line: str) -> None:
@@ -126,14 +132,14 @@ def _print_plan(config: ModelConfig | ApiConfig, sizes: list[tuple[int, int]]) -
         "calls": len(sizes),
         "prompt_tokens_about": prompt,
         "completion_tokens_at_most": completion,
-        "usd_at_most": round(Budget(price, None).cost(prompt, completion), 4) if price else None,
+        "usd_at_most": round(Budget(price).cost(prompt, completion), 4) if price else None,
     }
     print(json.dumps(plan, indent=2))
 
 
 def _check(arguments: argparse.Namespace) -> int:
     config = _read_service(arguments.models, arguments.model)
-    budget = Budget(config.price, arguments.max_usd)
+    budget = Budget(config.price, Purse(arguments.max_usd))
     if arguments.dry_run:
         _print_plan(config, [estimate(request) for _, request, _ in questions(config)])
         return 0

@@ -10,6 +10,7 @@ import msgspec
 from undolab.cli.common import MODELS, Commands, read_config
 from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
+from undolab.model.workflow import Split
 from undolab.models.audit import TOLERANCE, UNLIKELY, audit, drift
 from undolab.models.config import ApiConfig, ModelConfig, find_model, load_all
 from undolab.models.llama import LlamaBackend
@@ -27,7 +28,7 @@ def add_commands(commands: Commands) -> None:
     top = commands.add_parser("records", help="look at model records, or audit them against the model")
     actions = top.add_subparsers(title="actions", metavar="ACTION", required=True)
     show = actions.add_parser("show", help="the header of a store, or one record by the start of its key")
-    _where(show)
+    _where(show, "the main study's first", "the main study's")
     show.add_argument("--key", help="start of a key")
     show.set_defaults(run=_show)
     check = actions.add_parser(
@@ -35,7 +36,7 @@ def add_commands(commands: Commands) -> None:
         help="re-score records by teacher forcing (needs the model)",
         description="Evaluate prompt and recorded tokens under the model and compare what the record says of them.",
     )
-    _where(check)
+    _where(check, "every model with a file that a study runs", "every split that they run it on")
     check.add_argument(
         "--records", type=_count_or_all, default=50, metavar="N", help="how many, or `all` (default: 50)"
     )
@@ -50,17 +51,15 @@ def add_commands(commands: Commands) -> None:
         description="Run the model on a fixed subset of the recorded requests and count the equal completions. "
         "The exit code is 1 if fewer than half are equal.",
     )
-    _where(live)
+    _where(live, "the main study's first with a file", "the main study's")
     live.add_argument("--records", type=_count, default=20, metavar="N", help="how many (default: 20)")
     live.add_argument("--out", type=Path, help="also write the counts here as JSON")
     live.set_defaults(run=_live)
 
 
-def _where(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--model", default="gemma3-270m", help="name in config/models.yaml (default: gemma3-270m)"
-    )
-    parser.add_argument("--split", default=None, help="dev, validation or test (default: the study's)")
+def _where(parser: argparse.ArgumentParser, model: str, split: str) -> None:
+    parser.add_argument("--model", help=f"name in config/models.yaml (default: {model})")
+    parser.add_argument("--split", choices=[one.value for one in Split], help=f"default: {split}")
     parser.add_argument("--store", type=Path, help="another .jsonl.zst than the one in data/records")
 
 
@@ -74,11 +73,11 @@ def _count_or_all(text: str) -> int | None:
     return None if text == "all" else _count(text)
 
 
-def _open(arguments: argparse.Namespace) -> tuple[RecordStore | HttpStore, ModelConfig | ApiConfig]:
-    models = load_all(MODELS)
-    model = find_model(models, arguments.model)
-    split = arguments.split or read_config().study.split
-    path = arguments.store or store_path(arguments.model, split)
+def _open(
+    name: str, split: str, path: Path | None
+) -> tuple[RecordStore | HttpStore, ModelConfig | ApiConfig]:
+    model = find_model(load_all(MODELS), name)
+    path = path or store_path(name, split)
     if not path.is_file():
         raise UndolabError(
             f"{path} is missing; restore it from the repository, or record it with `make record`"
@@ -86,8 +85,8 @@ def _open(arguments: argparse.Namespace) -> tuple[RecordStore | HttpStore, Model
     return open_store(model, path), model
 
 
-def _open_ours(arguments: argparse.Namespace) -> tuple[RecordStore, ModelConfig]:
-    store, model = _open(arguments)
+def _open_ours(name: str, split: str, path: Path | None) -> tuple[RecordStore, ModelConfig]:
+    store, model = _open(name, split, path)
     if not (isinstance(store, RecordStore) and isinstance(model, ModelConfig)):
         raise UndolabError(
             f"{model.name} runs behind a service, which tells no token ids; name a model with a file"
@@ -95,8 +94,32 @@ def _open_ours(arguments: argparse.Namespace) -> tuple[RecordStore, ModelConfig]
     return store, model
 
 
+def _with_files(names: list[str]) -> list[str]:
+    models = load_all(MODELS)
+    found = [name for name in names if isinstance(find_model(models, name), ModelConfig)]
+    if not found:
+        raise UndolabError("no model of the studies runs from a file; name one with --model")
+    return found
+
+
+def _audited(arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return model and split of every store that is meant, each once, in the order of the studies."""
+    studies = read_config().studies().values()
+    names = list(dict.fromkeys(name for study in studies for name in study.models))
+    pairs = [
+        (name, arguments.split or study.split.value)
+        for name in ([arguments.model] if arguments.model else _with_files(names))
+        for study in studies
+        if name in study.models
+    ]
+    if arguments.model and not pairs:
+        pairs = [(arguments.model, arguments.split or read_config().study.split.value)]
+    return list(dict.fromkeys(pairs))[: 1 if arguments.store else None]
+
+
 def _show(arguments: argparse.Namespace) -> int:
-    store, _ = _open(arguments)
+    study = read_config().study
+    store, _ = _open(arguments.model or study.models[0], arguments.split or study.split, arguments.store)
     if arguments.key is None:
         header = msgspec.to_builtins(store.header)
         print(json.dumps({"records": len(store), "header": header}, indent=2))
@@ -110,12 +133,17 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    store, model = _open_ours(arguments)
+    # Every store is looked at, whatever is found in the first.
+    return max([_audit_one(arguments, name, split) for name, split in _audited(arguments)])
+
+
+def _audit_one(arguments: argparse.Namespace, name: str, split: str) -> int:
+    store, model = _open_ours(name, split, arguments.store)
     report = audit(store, LlamaBackend(model, Path()), arguments.records, arguments.seed)
     for finding in report.findings:
         print(f"{store.path}: record {finding.key[:12]} ordinal {finding.ordinal}: {finding.reason}")
     print(
-        f"{report.checked} of {report.of} records re-scored (seed {arguments.seed}), {report.tokens} tokens, "
+        f"{store.path}: {report.checked} of {report.of} records re-scored (seed {arguments.seed}), {report.tokens} tokens, "
         f"{len(report.findings)} findings"
     )
     if report.checked > len(report.findings):
@@ -129,7 +157,9 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _live(arguments: argparse.Namespace) -> int:
-    store, model = _open_ours(arguments)
+    study = read_config().study
+    name = arguments.model or _with_files(study.models)[0]
+    store, model = _open_ours(name, arguments.split or study.split, arguments.store)
     report = drift(store, LlamaBackend(model, Path()), arguments.records, _SEED)
     for finding in report.differing:
         print(f"record {finding.key[:12]} ordinal {finding.ordinal}: {finding.reason}")

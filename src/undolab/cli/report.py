@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from undolab.cli.common import BUILD, CONFIG, TOOLS, WORKFLOWS, Commands, read_config, read_tools
+from undolab.model.config import MAIN, place
 from undolab.model.errors import UndolabError
 from undolab.model.load import load_workflows, read_yaml
 from undolab.model.workflow import Workflow
 from undolab.models.store import RecordStore
+from undolab.trials.matrix import not_applicable
 from undolab.trials.source import store_path
 
 _TECTONIC = Path(".tools/tectonic")
@@ -22,7 +24,9 @@ def add_commands(commands: Commands) -> None:
     numbers = commands.add_parser(
         "stats", help="metrics, intervals and contrasts from the verdicts of a build"
     )
-    _build(numbers, _stats)
+    numbers.add_argument("--build", type=Path, default=BUILD, help="folder of the build (default: build)")
+    numbers.add_argument("--study", metavar="NAME", default=MAIN, help=f"which study (default: {MAIN})")
+    numbers.set_defaults(run=_stats)
     top = commands.add_parser("report", help="tables, figures, macros, paper or demo from a build")
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)
     stages: dict[str, tuple[str, Callable[[Path], Any]]] = {
@@ -62,11 +66,18 @@ def _verdicts(build: Path) -> list[Path]:
 # The stages import what they need when they run: the base install has neither numpy nor matplotlib.
 
 
-def _stats(build: Path) -> None:
+def _stats(arguments: argparse.Namespace) -> int:
     from undolab.stats.matrix import matrix_from
     from undolab.stats.run import run
 
-    run(_verdicts(build), matrix_from(read_yaml(CONFIG), _workflows()), build / "stats")
+    study = read_config().one(arguments.study)
+    workflows = load_workflows(WORKFLOWS, study.split)
+    names = [workflow.id for workflow in workflows]
+    absent = not_applicable(study, workflows, read_tools())
+    here = arguments.build / place(arguments.study)
+    verdicts = [here / "verdicts" / f"{name}.jsonl" for name in names]
+    run(verdicts, matrix_from(read_yaml(CONFIG), names, arguments.study, absent), here / "stats")
+    return 0
 
 
 def _tables(build: Path) -> None:

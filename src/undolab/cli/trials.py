@@ -18,14 +18,14 @@ from rich.progress import (
 from undolab.cli.common import BUILD, MODELS, WORKFLOWS, Commands, read_config, read_tools, read_workflow
 from undolab.model.canon import canonical
 from undolab.model.check import require
-from undolab.model.config import Config
+from undolab.model.config import MAIN, Config, Study, place
 from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
 from undolab.model.load import load_workflows
 from undolab.model.verdict import Verdict
 from undolab.model.workflow import Split, Workflow
 from undolab.models.backend import Backend
-from undolab.models.config import ApiConfig, ModelConfig, load_all
+from undolab.models.config import ApiConfig, ModelConfig, find_model, load_all
 from undolab.models.sources import open_store, replay
 from undolab.recovery.privileges import privileges_page
 from undolab.release.freeze import require_frozen
@@ -47,8 +47,8 @@ from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
 from undolab.trials.own import FRAMEWORK, SECONDS, describe, make_own
 from undolab.trials.run import PairRow, run_workflow
-from undolab.trials.source import make_agents, store_path
-from undolab.trials.status import missing
+from undolab.trials.source import RECORDS, make_agents, require_grammar, store_path
+from undolab.trials.status import Status, missing
 from undolab.trials.sweep import sweep, sweep_csv
 
 _POLICIES = "gold, always-retry, never-retry, verify-first"
@@ -62,8 +62,10 @@ def add_commands(commands: Commands) -> None:
     run = actions.add_parser(
         "run",
         help="run pairs: replayed from records, or --live",
-        description="Run the pairs of the study in config/config.yaml. Without --live nothing but records is asked.",
+        description="Run the pairs of the studies in config/config.yaml: of all, but of the main one where --workflow, "
+        "--split, --pilot or --agent is given without --study. Without --live nothing but records is asked.",
     )
+    _add_study(run)
     run.add_argument("--workflow", action="append", metavar="ID", help="only this workflow (may be repeated)")
     run.add_argument(
         "--split", choices=[split.value for split in Split], help="another split than the study's"
@@ -96,11 +98,29 @@ def add_commands(commands: Commands) -> None:
         "--worker", metavar="K/N", help="with --live: record only each Nth workflow, beside other workers"
     )
     run.add_argument(
-        "--dry-run", action="store_true", help="say how many calls and tokens are missing, and stop"
+        "--dry-run",
+        action="store_true",
+        help="print how many calls, tokens and dollars are missing, and stop",
+    )
+    run.add_argument(
+        "--model",
+        action="append",
+        metavar="NAME",
+        help="with --live or --dry-run: only this model of the study (may be repeated), or with --pilot any one model",
+    )
+    run.add_argument(
+        "--pilot",
+        type=Path,
+        metavar="FILE",
+        help="with --live or --dry-run: records in this .jsonl.zst, a file of its own, instead of the study's",
+    )
+    run.add_argument(
+        "--max-usd", type=float, metavar="N", help="with --live: stop before more than this is spent"
     )
     run.set_defaults(run=_run)
 
     status = actions.add_parser("status", help="how many arms are recorded, missing and invalid")
+    _add_study(status)
     status.add_argument("--split", choices=[split.value for split in Split])
     status.set_defaults(run=_status)
 
@@ -135,18 +155,34 @@ def add_commands(commands: Commands) -> None:
     again.set_defaults(run=_reconstruct)
 
 
-def _chosen(arguments: argparse.Namespace, config: Config) -> list[Workflow]:
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--study", metavar="NAME", help=f"only this study: {MAIN}, or a name under side_studies"
+    )
+
+
+def _studies(arguments: argparse.Namespace, config: Config) -> dict[str, Study]:
+    """Return the studies that are meant, by name."""
+    narrowed = any(getattr(arguments, one, None) for one in ("split", "workflow", "agent", "pilot"))
+    if arguments.study or narrowed:
+        name = arguments.study or MAIN
+        return {name: config.one(name)}
+    return config.studies()
+
+
+def _chosen(arguments: argparse.Namespace, study: Study) -> list[Workflow]:
     names = getattr(arguments, "workflow", None)
     if names:
         return [read_workflow(name) for name in names]
-    return load_workflows(WORKFLOWS, Split(arguments.split) if arguments.split else config.study.split)
+    return load_workflows(WORKFLOWS, Split(arguments.split) if arguments.split else study.split)
 
 
-def _tasks(workflows: list[Workflow], config: Config) -> list[Task]:
+def _tasks(workflows: list[Workflow], study: Study) -> list[Task]:
     tools = read_tools()
     require(workflows, tools)
-    study = config.study
-    return [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
+    tasks = [prepare(workflow, tools, prompt=study.prompt, examples=study.examples) for workflow in workflows]
+    require_grammar(tasks)
+    return tasks
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -162,51 +198,104 @@ def _run(arguments: argparse.Namespace) -> int:
     config = read_config()
     policy = (arguments.agent or "").removeprefix("scripted:")
     out = arguments.out or (BUILD / "scripted" / policy if policy else BUILD)
+    studies = _studies(arguments, config)
     if arguments.agent:
-        models = [f"scripted:{arguments.agent.removeprefix('scripted:')}"]
-        if models[0].removeprefix("scripted:") not in _POLICIES.split(", "):
+        if policy not in _POLICIES.split(", "):
             raise UndolabError(f"no scripted agent {arguments.agent!r}; there are {_POLICIES}")
-        config = _with_models(config, models, "script")
-    tasks = _tasks(_chosen(arguments, config), config)
-    if arguments.dry_run:
-        print(missing(tasks, config.study, load_all(MODELS)).text())
-        return 0
-    if arguments.live:
+        studies = {
+            name: replace(study, models=[f"scripted:{policy}"], frameworks=["script"])
+            for name, study in studies.items()
+        }
+    if arguments.dry_run or arguments.live:
+        studies = _asked(arguments, studies)
+        if arguments.dry_run:
+            _print_missing(arguments, studies, arguments.pilot)
+            return 0
+        return _record_all(arguments, studies)
+    if arguments.model or arguments.pilot or arguments.max_usd is not None:
+        raise UndolabError("--model, --pilot and --max-usd need --live or --dry-run: a replay asks no model")
+    models_by_name = {} if arguments.agent else load_all(MODELS)
+    for name, study in studies.items():
+        for task in _tasks(_chosen(arguments, study), study):
+            backends = {} if arguments.agent else _replay(models_by_name, study, task.workflow.split)
+            _write(task, study, make_agents(models_by_name, backends), out / place(name))
+    return 0
+
+
+def _asked(arguments: argparse.Namespace, studies: dict[str, Study]) -> dict[str, Study]:
+    """Return the studies with the models that are to be asked; those that have none of them are left out."""
+    known = list(dict.fromkeys(name for study in studies.values() for name in study.models))
+    names = arguments.model or known
+    strange = sorted(set(names) - set(known))
+    if arguments.pilot is None:
+        if strange:
+            raise UndolabError(
+                f"{strange[0]} is no model of the study ({', '.join(known)}); record it into a file of its own "
+                "with --pilot FILE, or add it to study.models in config/config.yaml"
+            )
+        asked = {name: [one for one in study.models if one in names] for name, study in studies.items()}
+        return {name: replace(studies[name], models=models) for name, models in asked.items() if models}
+    if len(names) != 1:
+        raise UndolabError(f"--pilot holds the records of one model; name one by --model: {', '.join(names)}")
+    if not arguments.pilot.name.endswith(".jsonl.zst"):
+        raise UndolabError(f"{arguments.pilot} must end in .jsonl.zst")
+    if arguments.pilot.resolve().is_relative_to(RECORDS.resolve()):
+        raise UndolabError(f"{arguments.pilot} is among the study's records; name a file outside {RECORDS}")
+    return {name: replace(study, models=names) for name, study in studies.items()}
+
+
+def _record_all(arguments: argparse.Namespace, studies: dict[str, Study]) -> int:
+    left, failed = arguments.max_usd, 0
+    for name, study in studies.items():
+        tasks = _tasks(_chosen(arguments, study), study)
         split = _one_split(tasks)
         if split is Split.TEST:
             require_frozen(Path(), split)
         worker, tasks = _share(arguments.worker, tasks)
-        fresh = record(tasks, config.study, load_all(MODELS), split, Path(), worker)
-        print(f"{fresh} completions recorded; none is missing for {len(tasks)} workflows")
-        return 0
-    models_by_name = {} if arguments.agent else load_all(MODELS)
-    for task in tasks:
-        backends = {} if arguments.agent else _replay(models_by_name, task.workflow.split)
-        _write(task, config, make_agents(models_by_name, backends), out)
-    return 0
+        done = record(
+            tasks, study, load_all(MODELS), split, Path(), worker, pilot=arguments.pilot, max_usd=left
+        )
+        if left is not None:
+            left -= done.usd
+        spent = f" for {done.usd:.4f} US dollars" if done.usd else ""
+        rest = f"none is missing for {len(tasks)} workflows"
+        if done.infra_errors:
+            rest = (
+                f"{len(done.infra_errors)} arms are INFRA_ERROR: they have no verdict, "
+                "and the same command runs them again"
+            )
+            failed = 1
+        print(f"study {name}: {done.fresh} completions recorded{spent}; {rest}")
+    return failed
 
 
 def _run_own(arguments: argparse.Namespace) -> int:
-    if arguments.live or arguments.dry_run or arguments.worker:
+    named = arguments.model or arguments.pilot or arguments.max_usd is not None
+    if arguments.live or arguments.dry_run or arguments.worker or named:
         raise UndolabError(
-            "--live, --dry-run and --worker are for recorded models; leave them out with --agent"
+            "--live, --dry-run, --worker, --model, --pilot and --max-usd are for recorded models; leave them out with --agent"
         )
-    config = read_config()
-    workflows = _chosen(arguments, config)
+    study = read_config().one(arguments.study or MAIN)
+    workflows = _chosen(arguments, study)
     run = describe(arguments.agent, workflows, test=arguments.test, seconds=arguments.timeout)
-    config = _with_models(config, [run.model], FRAMEWORK)
+    study = replace(study, models=[run.model], frameworks=[FRAMEWORK])
     out = arguments.out or BUILD / "own" / run.model.removeprefix("own:")
     make = make_own(arguments.agent, arguments.timeout)
     write_bytes(out / "agent.json", canonical(run) + b"\n")
-    for task in _tasks(workflows, config):
-        _write(task, config, make, out)
+    for task in _tasks(workflows, study):
+        _write(task, study, make, out)
     print(f"results of {run.model} are in {out}")
     return 0
 
 
-def _write(task: Task, config: Config, make: MakeAgent, out: Path) -> None:
-    study, name = config.study, task.workflow.id
-    arms = arms_per_trial(study) * len(study.models) * len(study.frameworks) * len(study.seeds)
+def _write(task: Task, study: Study, make: MakeAgent, out: Path) -> None:
+    name = task.workflow.id
+    arms = (
+        arms_per_trial(study, task.workflow, task.catalogue)
+        * len(study.models)
+        * len(study.frameworks)
+        * len(study.seeds)
+    )
     count = write_workflow(out, name, _shown(name, run_workflow(task, study, make), arms))
     print(f"{name}: {count} arms")
 
@@ -229,12 +318,10 @@ def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
     return f"{number}of{count}", tasks[int(number) - 1 :: int(count)]
 
 
-def _with_models(config: Config, models: list[str], framework: str) -> Config:
-    return replace(config, study=replace(config.study, models=models, frameworks=[framework]))
-
-
-def _replay(models: dict[str, ModelConfig | ApiConfig], split: str) -> dict[str, Backend]:
-    return {name: replay(open_store(model, store_path(name, split))) for name, model in models.items()}
+def _replay(models: dict[str, ModelConfig | ApiConfig], study: Study, split: str) -> dict[str, Backend]:
+    return {
+        name: replay(open_store(find_model(models, name), store_path(name, split))) for name in study.models
+    }
 
 
 def _shown(
@@ -255,10 +342,19 @@ def _shown(
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    config = read_config()
-    found = missing(_tasks(_chosen(arguments, config), config), config.study, load_all(MODELS))
-    print(found.text())
-    return 1 if found.missing_arms or found.invalid else 0
+    found = _print_missing(arguments, _studies(arguments, read_config()))
+    return 1 if any(one.missing_arms or one.invalid for one in found) else 0
+
+
+def _print_missing(
+    arguments: argparse.Namespace, studies: dict[str, Study], pilot: Path | None = None
+) -> list[Status]:
+    found = []
+    for name, study in studies.items():
+        status = missing(_tasks(_chosen(arguments, study), study), study, load_all(MODELS), pilot)
+        print(f"study {name}: {status.text()}")
+        found.append(status)
+    return found
 
 
 def _conformance(arguments: argparse.Namespace) -> int:
@@ -270,7 +366,7 @@ def _conformance(arguments: argparse.Namespace) -> int:
     write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
     write_bytes(
         arguments.out.parent / "prompts.csv",
-        prompts_csv(_tasks(workflows, read_config()), _ours()),
+        prompts_csv(workflows, tools, read_config().studies().values(), load_all(MODELS)),
     )
     write_bytes(arguments.out.parent / "baselines.csv", baselines_csv(verdicts, workflows, tools))
     write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))
@@ -290,10 +386,6 @@ def _conformance(arguments: argparse.Namespace) -> int:
     for arm in unequal:
         print(f"{arm}: is not its control but for what the method declares")
     return 1 if wrong or unequal else 0
-
-
-def _ours() -> dict[str, ModelConfig]:
-    return {name: model for name, model in load_all(MODELS).items() if isinstance(model, ModelConfig)}
 
 
 def _sweep(arguments: argparse.Namespace) -> int:

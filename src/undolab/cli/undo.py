@@ -1,14 +1,14 @@
 """`undolab undo`: make a store, say who may recover what, serve it to an agent over MCP, check its audit."""
 
 import argparse
-from pathlib import Path
 
 from undolab.cli.common import Commands
 from undolab.cli.undo_histories import add_histories
+from undolab.cli.undo_models import add_models
 from undolab.cli.undo_scenes import add_demo
 from undolab.cli.undo_study import add_study
 from undolab.model.errors import UndolabError
-from undolab.undo import schema
+from undolab.undo import database
 from undolab.undo.store import Store
 from undolab.undo.types import Context
 
@@ -42,14 +42,20 @@ def add_commands(commands: Commands) -> None:
     audit.set_defaults(run=_audit)
 
     for part_parser in (init, permit, serve, audit):
-        part_parser.add_argument("--database", type=Path, required=True, metavar="FILE")
+        part_parser.add_argument(
+            "--database",
+            required=True,
+            metavar="FILE|URL",
+            help="a file, or postgresql://USER@HOST:PORT/DATABASE with the password elsewhere (~/.pgpass, PGPASSWORD)",
+        )
     add_histories(parts)
     add_demo(parts)
+    add_models(parts)
     add_study(parts)
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    schema.create(arguments.database)
+    database.create(arguments.database)
     return 0
 
 

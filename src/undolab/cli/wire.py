@@ -8,7 +8,7 @@ from undolab.model.calls import Phase
 from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
 from undolab.model.wire import FaultEvent, ReportEvent, TurnEvent, WireEffectEvent, WireLine, WorldEvent
-from undolab.wire import heads, read_arms, write_heads
+from undolab.wire import heads, read_arms, side_of, write_heads
 
 
 def add_commands(commands: Commands) -> None:
@@ -27,7 +27,10 @@ def add_commands(commands: Commands) -> None:
 def _heads(arguments: argparse.Namespace) -> int:
     for log in arguments.log:
         _require(log)
-    write_heads(arguments.out, heads(arm for log in arguments.log for arm in read_arms(log)))
+    index = {}
+    for log in arguments.log:
+        index.update({side_of(log) + name: head for name, head in heads(read_arms(log)).items()})
+    write_heads(arguments.out, index)
     return 0
 
 

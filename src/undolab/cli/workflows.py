@@ -9,10 +9,13 @@ import yaml
 
 from undolab.agents.protocol import TYPES as AGENT_TYPES
 from undolab.cli.common import WORKFLOWS, Commands, read_tools, read_workflow
+from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
 from undolab.model.lint import lint
 from undolab.model.load import load_workflows
 from undolab.model.published import TYPES, schema_text, type_schema
+from undolab.trials.arm import prepare
+from undolab.trials.source import require_grammar
 
 SCHEMAS = Path("docs/reference/schemas")
 
@@ -65,6 +68,10 @@ def _lint(_: argparse.Namespace) -> int:
     tools = read_tools()
     workflows = load_workflows(WORKFLOWS)
     problems = [problem for workflow in workflows for problem in lint(workflow, tools)]
+    try:
+        require_grammar(prepare(one, tools, prompt="runbook", examples="plain") for one in workflows)
+    except UndolabError as error:
+        problems.append(str(error))
     for problem in problems:
         print(problem)
     print(f"{len(workflows)} workflows, {len(problems)} problems")

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 import rfc8785
 
+# Between these, the shortest form of a float that is no integer has neither exponent nor trailing zero.
+_TINY, _HUGE = 1e-5, 1e15
 _encoder = msgspec.json.Encoder(order="sorted")
 _SAFE_INTEGER = 2**53 - 1
 # Two views of ASCII output, with commas and brackets as colons. In the first nothing is left of a number before its dot or
@@ -35,7 +37,37 @@ def canonical(value: Any) -> bytes:
     )
     if looks_plain or _plain(value):
         return data
-    return rfc8785.dumps(msgspec.to_builtins(value))
+    whole = msgspec.to_builtins(value)
+    try:
+        return _encoder.encode(_with_short_floats(whole))
+    except _AwkwardError:
+        return rfc8785.dumps(whole)
+
+
+class _AwkwardError(Exception):
+    """The value holds what only the reference implementation writes."""
+
+
+def _with_short_floats(value: Any) -> Any:
+    """Return a value of JSON types that msgspec's sorted output writes in canonical form, though it holds floats.
+
+    Raises:
+        _AwkwardError: it holds a float that is long, huge or tiny, or what `_plain` refuses.
+    """
+    kind = type(value)
+    if kind is float:
+        if value.is_integer() and -_SAFE_INTEGER <= value <= _SAFE_INTEGER:
+            return int(value)
+        if _TINY <= value < _HUGE or -_HUGE < value <= -_TINY:
+            return value
+    elif kind is list:
+        return [_with_short_floats(item) for item in value]
+    elif kind is dict:
+        if all(map(_plain, value)):
+            return {key: _with_short_floats(item) for key, item in value.items()}
+    elif _plain(value):
+        return value
+    raise _AwkwardError
 
 
 def _plain(value: Any) -> bool:

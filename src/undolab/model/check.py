@@ -7,10 +7,15 @@ from typing import TypeAlias
 
 from undolab.model.errors import UndolabError
 from undolab.model.match import holds
-from undolab.model.schema import UnknownKeywordError, pointer, problems
+from undolab.model.schema import pointer, problems, unsupported
 from undolab.model.tools import Reversibility, ToolSpec
 from undolab.model.workflow import Scenario, Step, Workflow
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+"""A tool or an argument: what a line of a transcript can hold and every service takes."""
+_NAMES = "a letter or _, then letters, digits, _ . or -, 64 at most"
+_ARGUMENTS = 32
+"""More of them, all optional, are repetitions beyond what llama.cpp's grammars take."""
 _PLACEHOLDER = re.compile(r"-?\{([\w.]+)\}")
 Found: TypeAlias = list[tuple[str, str]]
 """Problems as (JSON pointer, text)."""
@@ -21,10 +26,7 @@ def check_tools(tools: Mapping[str, ToolSpec]) -> Found:
     found: Found = []
     for name, tool in tools.items():
         here = pointer("", name)
-        try:
-            problems(tool.parameters, {})
-        except UnknownKeywordError as error:
-            found.append((f"{here}/parameters", str(error)))
+        found += _schema(tool, here)
         if (
             tool.parameters.get("type") != "object"
             or tool.parameters.get("additionalProperties") is not False
@@ -43,6 +45,28 @@ def check_tools(tools: Mapping[str, ToolSpec]) -> Found:
             )
         found += _observer(tool, tools, here)
         found += _inverse(tool, tools, here)
+    return found
+
+
+def _schema(tool: ToolSpec, here: str) -> Found:
+    """Return what of a tool's parameters no checker or grammar takes, property by property."""
+    found: Found = []
+    if not _NAME.fullmatch(tool.name):
+        found.append((here, f"is no name for a tool: {_NAMES}"))
+    defs = tool.parameters.get("$defs", {})
+    properties = tool.parameters.get("properties", {})
+    why = unsupported({**tool.parameters, "properties": {}}, defs)
+    if why:
+        found.append((f"{here}/parameters", why))
+    for place, (name, schema) in enumerate(properties.items()):
+        at = pointer(f"{here}/parameters/properties", name)
+        if not _NAME.fullmatch(name):
+            found.append((at, f"is no name for an argument: {_NAMES}"))
+        if place == _ARGUMENTS:
+            found.append((at, f"is one argument too many: no grammar takes more than {_ARGUMENTS}"))
+        why = unsupported(schema, defs)
+        if why:
+            found.append((at, why))
     return found
 
 

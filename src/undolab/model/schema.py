@@ -69,6 +69,33 @@ def problems(
     return found
 
 
+def unsupported(schema: Any, defs: Mapping[str, Any]) -> str:
+    """Return the first thing in a schema, or in a schema within it, that `problems` does not know; empty if there is none.
+
+    Args:
+        schema: what should be a schema.
+        defs: what a `$ref` may name.
+    """
+    if not isinstance(schema, Mapping):
+        return "a schema must be a mapping"
+    if not _KNOWN.issuperset(schema):
+        return f"schema keyword {min(schema.keys() - _KNOWN)!r} is not supported"
+    kind = schema.get("type")
+    if kind is not None and (not isinstance(kind, str) or kind not in _TYPES):
+        return f"type {kind!r} is not supported; there are {', '.join(_TYPES)}"
+    if "$ref" in schema and str(schema["$ref"]).rpartition("/")[2] not in defs:
+        return f"$ref {schema['$ref']!r} names nothing"
+    inner = [
+        schema[name] for name in ("items", "additionalProperties") if isinstance(schema.get(name), Mapping)
+    ]
+    inner += [
+        *schema.get("properties", {}).values(),
+        *schema.get("anyOf", []),
+        *schema.get("prefixItems", []),
+    ]
+    return next((why for why in (unsupported(one, defs) for one in inner) if why), "")
+
+
 def first_problem(schema: Mapping[str, Any], arguments: dict[str, Any]) -> str:
     """Return the message of `invalid_arguments` for bad arguments, or an empty string if they fit.
 

@@ -15,41 +15,58 @@ class BudgetError(UndolabError):
     """The next call could cost more than is left."""
 
 
+class Purse:
+    """What one command may spend, on all of its models together.
+
+    Args:
+        limit: US dollars, or None.
+    """
+
+    def __init__(self, limit: float | None = None) -> None:
+        self.limit = limit
+        self.spent = 0.0
+        """US dollars. An attempt that brought no answer counts as if it had been the longest: it may have been billed."""
+
+
 class Budget:
-    """Counts what was spent, and stops before a limit is passed.
+    """Counts what is spent on a model, and stops before the purse's limit is passed.
 
     Args:
         price: of the model; None: nothing is counted.
-        limit: US dollars, or None.
+        purse: what it is paid from.
 
     Raises:
         UndolabError: there is a limit but no price.
     """
 
-    def __init__(self, price: Price | None, limit: float | None) -> None:
-        if limit is not None and price is None:
+    def __init__(self, price: Price | None, purse: Purse | None = None) -> None:
+        self._price = price
+        self._purse = purse or Purse()
+        if self._purse.limit is not None and price is None:
             raise UndolabError(
                 "a limit in dollars needs the model's `price` in config/models.yaml; add it, or drop --max-usd"
             )
-        self._price = price
-        self._limit = limit
-        self.spent = 0.0
-        """US dollars. An attempt that brought no answer counts as if it had been the longest: it may have been billed."""
+
+    @property
+    def spent(self) -> float:
+        """US dollars that left the purse, for this model or another one."""
+        return self._purse.spent
 
     def allow(self, request: CompletionRequest | ChatRequest) -> None:
         """Raise `BudgetError` if this request could pass the limit."""
-        if self._limit is not None and self.spent + self.cost(*estimate(request)) > self._limit:
+        limit = self._purse.limit
+        if limit is not None and self.spent + self.cost(*estimate(request)) > limit:
             raise BudgetError(
-                f"stopped at {self.spent:.4f} of {self._limit:.4f} dollars: the next call could pass the limit; "
+                f"stopped at {self.spent:.4f} of {limit:.4f} dollars: the next call could pass the limit; "
                 "the same command with a higher --max-usd goes on from here"
             )
 
     def count(self, request: CompletionRequest | ChatRequest, found: ChatAnswer | Trouble) -> None:
         """Add what an attempt cost."""
         if isinstance(found, ChatAnswer) and found.prompt_tokens:
-            self.spent += self.cost(found.prompt_tokens, found.completion_tokens)
+            self._purse.spent += self.cost(found.prompt_tokens, found.completion_tokens)
         else:
-            self.spent += self.cost(*estimate(request))
+            self._purse.spent += self.cost(*estimate(request))
 
     def cost(self, prompt: int, completion: int) -> float:
         """Return the dollars for so many tokens; 0 without a price."""

@@ -27,8 +27,8 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class PromptConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the agent writes the transcript."""
 
-    examples: Literal["plain"] = "plain"
-    """Variant of the worked examples; `plain` holds no failure."""
+    examples: str = "plain"
+    """Variant of the worked examples. A study says which, never a model's entry, so that one model runs under several."""
     output_chars: int = 400
     """A longer reply is cut to this many characters."""
 
@@ -149,6 +149,10 @@ def load_all(path: Path) -> dict[str, ModelConfig | ApiConfig]:
     for name, entry in raw.items():
         if not isinstance(entry, dict):
             raise UndolabError(f"{path}: /{name} must be a mapping of settings.")
+        if "examples" in (entry.get("prompt") or {}):
+            raise UndolabError(
+                f"{path}: /{name}/prompt/examples belongs to a study; remove it here and set `examples` in config/config.yaml."
+            )
         try:
             kind: Any = ApiConfig if "url" in entry else ModelConfig
             model = msgspec.convert({**entry, "name": str(name)}, kind)

@@ -1,34 +1,27 @@
 """Gemma and its like run in this process by llama.cpp, so that equal requests give equal tokens.
 
-The prompt is always evaluated in batches that start at multiples of the batch size. An evaluated prefix is reused only
-in whole batches, so the cache holds the same bits as after a fresh evaluation, and so do the logits that follow.
+What the model says after some tokens is a function of those tokens alone (see `engine`), so it is computed once and kept
+in a tree that all seeds of a request share (see `tree`), and likely next tokens are evaluated with it (see `guess`).
 """
 
-import contextlib
-import ctypes
-import importlib.metadata
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from undolab.model.canon import short_digest
 from undolab.model.errors import UndolabError
-from undolab.model.record import Completion, CompletionRequest, Sampling, StoreHeader
-from undolab.models.config import EngineConfig, ModelConfig, find_model_file
+from undolab.model.record import Completion, CompletionRequest, StoreHeader
+from undolab.models.config import ModelConfig, find_model_file
+from undolab.models.engine import Engine
 from undolab.models.gguf import tensor_types
-from undolab.models.sampler import Sampler
+from undolab.models.guess import guess
+from undolab.models.sampler import Grammar, Head, evidence, head, logprob, number, penalised, rounded
+from undolab.models.tree import Forest, Node
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from undolab.models.engine import Logits
 
-    Logits = NDArray[np.float32]
-
-_MISSING = (
-    "llama-cpp-python is not installed here; `make live` installs it (replaying records does not need it)."
-)
 _LOW = -1.0
 """Tokens of a lower log-probability are weighed among those that the grammar allows, which costs a whole mask."""
 
@@ -51,8 +44,9 @@ class LlamaBackend:
     def __init__(self, config: ModelConfig, root: Path) -> None:
         self._config = config
         self._root = root
-        self._engine: _Engine | None = None
+        self._engine: Engine | None = None
         self._header: StoreHeader | None = None
+        self._forest = Forest()
 
     def header(self) -> StoreHeader:
         """Return what stands at the head of a store that this backend records into.
@@ -72,7 +66,7 @@ class LlamaBackend:
         return self._header
 
     def complete(self, request: CompletionRequest, ordinal: int) -> Completion:  # noqa: ARG002 - the seed decides
-        """Sample one answer, under the grammar where the request has one.
+        """Draw one answer, under the grammar where the request has one.
 
         Raises:
             UndolabError: the request is for another model, or llama.cpp refuses the grammar.
@@ -88,21 +82,22 @@ class LlamaBackend:
                 text="", finish_reason="error", tokens=[], logprobs=[], prompt_tokens=len(prompt)
             )
         answer = _Answer(engine, request)
-        tokens: list[int] = []
+        walk = _Walk(engine, request, prompt)
+        node = self._forest.root(request)
         logprobs: list[float] = []
-        with engine.sampler(request.sampling, request.grammar) as sampler:
-            logits = engine.evaluate(prompt)
+        try:
             while True:
-                token = sampler.pick(logits)
-                tokens.append(token)
-                logprobs.append(_logprob(logits, token))
+                token, likely = walk.draw(node)
+                logprobs.append(rounded(likely))
                 if answer.add(token):
                     break
-                logits = engine.step(token)
+                node = node.next.setdefault(token, Node())
+        finally:
+            walk.close()
         return Completion(
             text=answer.text,
             finish_reason=answer.finish_reason,
-            tokens=tokens,
+            tokens=walk.said,
             logprobs=logprobs,
             prompt_tokens=len(prompt),
         )
@@ -113,35 +108,46 @@ class LlamaBackend:
         prompt = engine.tokenize(request.prompt)
         answer = _Answer(engine, request)
         logprobs: list[float] = []
-        evidence = 0.0
+        weight = 0.0
         refused = False
         if not self._has_room(request, prompt):
             answer.finish_reason, tokens = "error", []
-        with engine.sampler(request.sampling, request.grammar) as sampler:
-            logits = engine.evaluate(prompt) if tokens else None
-            for token in tokens:
-                if logits is None:
-                    logits = engine.step(answer.last)
-                refused = not (0 <= token < engine.words and sampler.allows(token))
+        known = [token for token in tokens if 0 <= token < engine.words]
+        rows = engine.after(prompt, known[:-1] if known == tokens else []) if tokens else []
+        grammar = Grammar(engine.c, engine.vocab, engine.words, request.grammar)
+        try:
+            for place, token in enumerate(tokens):
+                refused = not (0 <= token < engine.words and grammar.allows(token))
                 if refused:
                     break
-                logprobs.append(_logprob(logits, token))
+                logits = rows[place] if place < len(rows) else engine.after(prompt + tokens[:place], [])[0]
+                logprobs.append(logprob(logits, token))
                 # The sampler gave this token at most with probability 1, so the logarithm is a lower bound.
-                weigh = logprobs[-1] < _LOW or request.sampling.repeat_penalty != 1.0
-                evidence += sampler.evidence(logits, token) if weigh else logprobs[-1]
-                sampler.accept(token)
-                logits = None
+                penalty = request.sampling.repeat_penalty
+                if logprobs[-1] < _LOW or penalty != 1.0:
+                    masked = grammar.mask(logits)
+                    made = penalised(masked, tokens[:place], penalty)
+                    weight += evidence(made, token, request.sampling.temperature)
+                else:
+                    weight += logprobs[-1]
+                grammar.accept(token)
                 if answer.add(token):
                     break
+        finally:
+            grammar.free()
         return Reading(
             text=answer.text,
             finish_reason=answer.finish_reason,
             read=len(logprobs),
             refused=refused,
             logprobs=logprobs,
-            evidence=evidence,
+            evidence=weight,
             prompt_tokens=len(prompt),
         )
+
+    def spent(self) -> tuple[int, int]:
+        """Return how many tokens were evaluated so far, and how many rows of logits were computed."""
+        return (self._engine.evaluated, self._engine.rows) if self._engine else (0, 0)
 
     def close(self) -> None:
         """Free the model."""
@@ -152,142 +158,94 @@ class LlamaBackend:
     def _has_room(self, request: CompletionRequest, prompt: list[int]) -> bool:
         return len(prompt) + request.sampling.max_tokens <= self._config.engine.context
 
-    def _load(self) -> "_Engine":
+    def _load(self) -> Engine:
         if self._engine is None:
             path = find_model_file(self._config, self._root)
-            self._engine = _Engine(path, self._config.engine)
+            self._engine = Engine(path, self._config.engine)
         return self._engine
 
 
-class _Engine:
-    """The model, one context and what its cache holds."""
+class _Walk:
+    """One answer's way down the tree: what it said, and the logits at hand."""
 
-    def __init__(self, path: Path, config: EngineConfig) -> None:
-        try:
-            import llama_cpp
-        except ImportError as error:
-            raise UndolabError(_MISSING) from error
-        self._c: Any = llama_cpp.llama_cpp
-        self._config = config
-        self._log = self._c.llama_log_callback(_quiet)
-        self._c.llama_log_set(self._log, None)
-        self._c.llama_backend_init()
-        settings = self._c.llama_model_default_params()
-        settings.n_gpu_layers = 0
-        self._model = self._c.llama_model_load_from_file(str(path).encode(), settings)
-        if not self._model:
-            raise UndolabError(f"{path}: llama.cpp cannot load it; delete the file and run `make live`.")
-        self._context = self._c.llama_init_from_model(self._model, self._context_settings())
-        if not self._context:
-            raise UndolabError(
-                f"llama.cpp cannot make a context of {config.context} tokens; make it smaller."
-            )
-        self._vocab = self._c.llama_model_get_vocab(self._model)
-        self._memory = self._c.llama_get_memory(self._context)
-        self._pieces: dict[int, bytes] = {}
-        self._kept: list[int] = []
-        self._at = 0
-        self.words: int = self._c.llama_vocab_n_tokens(self._vocab)
+    def __init__(self, engine: Engine, request: CompletionRequest, prompt: list[int]) -> None:
+        self._engine = engine
+        self._request = request
+        self._prompt = prompt
+        self._newline = engine.tokenize("\n", start=False)[-1]
+        self._grammar: Grammar | None = None
+        self._accepted = 0
+        self._rows: list[Logits] = []
+        """Logits from place `_from` on, as long as what is said is what was guessed."""
+        self._from = 0
+        self._guessed: list[int] = []
+        self.said: list[int] = []
 
-    def settings(self) -> dict[str, Any]:
-        """Return all that can change a completion beside the request."""
-        return {
-            "library": "llama-cpp-python " + importlib.metadata.version("llama-cpp-python"),
-            "system": self._c.llama_print_system_info().decode().strip(),
-            **msgspec.to_builtins(self._config),
-            "prefix_reuse": "whole batches",
-            "flash_attention": False,
-            "cache": "f16",
-        }
-
-    def tokenize(self, text: str) -> list[int]:
-        """Return the token ids, the start token first; text that looks like a special token stays text."""
-        data = text.encode()
-        room = len(data) + 8
-        ids = (ctypes.c_int32 * room)()
-        count = self._c.llama_tokenize(self._vocab, data, len(data), ids, room, True, False)
-        return list(ids[:count])
-
-    def piece(self, token: int) -> bytes:
-        """Return the bytes of one token; special tokens have none."""
-        if token not in self._pieces:
-            buffer = ctypes.create_string_buffer(256)
-            count = self._c.llama_token_to_piece(self._vocab, token, buffer, 256, 0, False)
-            self._pieces[token] = buffer.raw[: max(count, 0)]
-        return self._pieces[token]
-
-    def ends(self, token: int) -> bool:
-        """Return True for a token that ends generation."""
-        return bool(self._c.llama_vocab_is_eog(self._vocab, token))
-
-    def evaluate(self, prompt: list[int]) -> "Logits":
-        """Evaluate a whole prompt and return the logits after it."""
-        size = self._config.batch
-        same = 0
-        for old, new in zip(self._kept, prompt[:-1], strict=False):
-            if old != new:
-                break
-            same += 1
-        same -= same % size
-        self._c.llama_memory_seq_rm(self._memory, 0, same, -1)
-        self._kept = prompt[:same]
-        for start in range(same, len(prompt), size):
-            self._decode(prompt[start : start + size])
-        self._kept = prompt[: len(prompt) - len(prompt) % size]
-        self._at = len(prompt)
-        return self._logits()
-
-    def step(self, token: int) -> "Logits":
-        """Evaluate one more token and return the logits after it."""
-        self._decode([token])
-        return self._logits()
-
-    @contextlib.contextmanager
-    def sampler(self, sampling: Sampling, grammar: str) -> Iterator[Sampler]:
-        """Yield a sampler for one answer."""
-        made = Sampler(self._c, self._vocab, self.words, sampling, grammar)
-        try:
-            yield made
-        finally:
-            made.free()
+    def draw(self, node: Node) -> tuple[int, float]:
+        """Draw the next token and say it; return it and its log-probability at temperature 1."""
+        place = len(self.said)
+        seed = self._request.sampling.seed
+        if node.free is None:
+            node.free = self._head(masked=False, keep=True)
+        at, found = self._pick(node.free, number(seed, place, 0), masked=False)
+        token = int(found.tokens[at])
+        if token not in node.allowed:
+            node.allowed[token] = self._reading().allows(token)
+        if not node.allowed[token]:
+            if node.masked is None:
+                node.masked = self._head(masked=True, keep=True)
+            at, found = self._pick(node.masked, number(seed, place, 1), masked=True)
+            token = int(found.tokens[at])
+            node.allowed[token] = True
+        self.said.append(token)
+        if self._guessed[place - self._from : place - self._from + 1] != [token]:
+            self._rows = []
+        return token, float(found.logprobs[at])
 
     def close(self) -> None:
-        """Free context and model."""
-        self._c.llama_free(self._context)
-        self._c.llama_model_free(self._model)
+        """Free what the walk holds."""
+        if self._grammar is not None:
+            self._grammar.free()
 
-    def _context_settings(self) -> Any:
-        settings = self._c.llama_context_default_params()
-        settings.n_ctx = self._config.context
-        settings.n_batch = settings.n_ubatch = self._config.batch
-        settings.n_threads = settings.n_threads_batch = self._config.threads
-        settings.n_seq_max = 1
-        settings.flash_attn_type = self._c.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        # Without the full cache, Gemma's sliding window forgets what a reused prefix needs.
-        settings.swa_full = True
-        settings.no_perf = True
-        return settings
+    def _pick(self, kept: Head, at: float, *, masked: bool) -> tuple[int, Head]:
+        place = kept.pick(at)
+        if place < 0:
+            kept = self._head(masked=masked, keep=False)
+            place = min(kept.pick(at), len(kept.tokens) - 1) if kept.pick(at) >= 0 else len(kept.tokens) - 1
+        return place, kept
 
-    def _decode(self, tokens: list[int]) -> None:
-        ids = (ctypes.c_int32 * len(tokens))(*tokens)
-        code = self._c.llama_decode(self._context, self._c.llama_batch_get_one(ids, len(tokens)))
-        if code:
-            self._kept = []
-            raise UndolabError(
-                f"llama.cpp failed with code {code} while it evaluated {len(tokens)} tokens; run again."
-            )
+    def _head(self, *, masked: bool, keep: bool) -> Head:
+        raw = self._logits()
+        logits = self._reading().mask(raw) if masked else raw
+        sampling = self._request.sampling
+        logits = penalised(logits, self.said, sampling.repeat_penalty)
+        return head(logits, raw, sampling) if keep else head(logits, raw, sampling, None)
+
+    def _reading(self) -> Grammar:
+        """Return the grammar after all that was said."""
+        if self._grammar is None:
+            engine = self._engine
+            self._grammar = Grammar(engine.c, engine.vocab, engine.words, self._request.grammar)
+        for token in self.said[self._accepted :]:
+            self._grammar.accept(token)
+        self._accepted = len(self.said)
+        return self._grammar
 
     def _logits(self) -> "Logits":
-        import numpy as np
-
-        pointer = self._c.llama_get_logits_ith(self._context, -1)
-        return np.ctypeslib.as_array(pointer, (self.words,))
+        place = len(self.said) - self._from
+        if not 0 <= place < len(self._rows):
+            room = self._request.sampling.max_tokens - len(self.said)
+            self._guessed = guess(self._prompt, self.said, self._newline)[: room - 1]
+            # After the end of the guessed line nothing is asked for.
+            self._rows = self._engine.after(self._prompt + self.said, self._guessed[:-1])
+            self._from, place = len(self.said), 0
+        return self._rows[place]
 
 
 class _Answer:
     """What was said so far, and why it ended."""
 
-    def __init__(self, engine: _Engine, request: CompletionRequest) -> None:
+    def __init__(self, engine: Engine, request: CompletionRequest) -> None:
         self._engine = engine
         self._stops = [stop.encode() for stop in request.stop]
         self._left = request.sampling.max_tokens
@@ -312,16 +270,3 @@ class _Answer:
         elif self._left <= 0:
             self.finish_reason = "length"
         return bool(self.finish_reason)
-
-
-def _quiet(level: int, text: bytes, data: int) -> None:
-    """Drop llama.cpp's log."""
-
-
-def _logprob(logits: "Logits", token: int) -> float:
-    import numpy as np
-
-    wide = logits.astype(np.float64)
-    top = float(wide.max())
-    total = float(np.log(np.exp(wide - top).sum()))
-    return round(float(wide[token]) - top - total, 5) + 0.0

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from undolab.models.http_tap import Seen
 
 _MISSING = (
-    "the openai package is not installed here; install undolab[api] (replaying records does not need it)"
+    "the openai package is not installed here; install undolab[study] (replaying records does not need it)"
 )
 _LONGEST_WAIT = 60.0
 _VISIBLE_ASCII = range(33, 127)
@@ -67,7 +67,7 @@ class OpenAIBackend:
     ) -> None:
         self._config = config
         self._store = store
-        self._budget = budget or Budget(config.price, None)
+        self._budget = budget or Budget(config.price)
         self._notice = notice
         self._sleep = sleep
         self._key = _read_key(config, environment)

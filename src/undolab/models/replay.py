@@ -1,6 +1,7 @@
 """Answers from records alone. A replay that quietly asks a model is no replay, so a miss stops the run."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,7 +18,16 @@ _HOW = "record it with `undolab trials run --live`."
 
 
 class MissingRecordError(UndolabError):
-    """A request has no record."""
+    """A request has no record. What is nearest to it is looked for only when somebody reads the message."""
+
+    def __str__(self) -> str:
+        """Return the message."""
+        (said,) = self.args
+        return said if isinstance(said, str) else str(said())
+
+
+class UnansweredError(MissingRecordError):
+    """INFRA_ERROR: a request has records, and all of them are of attempts that brought no answer."""
 
 
 class ReplayBackend:
@@ -35,7 +45,7 @@ class ReplayBackend:
         key = request_key(request)
         record = self._store.get(key, ordinal)
         if record is None:
-            raise MissingRecordError(_explain(self._store, request, key, ordinal))
+            raise MissingRecordError(partial(_explain, self._store, request, key, ordinal))
         return record.completion
 
 
@@ -49,6 +59,7 @@ class HttpReplayBackend:
         """Return the recorded answer to a plain completion.
 
         Raises:
+            UnansweredError: every recorded attempt failed.
             MissingRecordError: there is none; names the nearest record and the first field that differs.
         """
         return as_completion(self._answer(request, ordinal))
@@ -65,11 +76,11 @@ class HttpReplayBackend:
             if isinstance(found, ChatAnswer):
                 return found
         if tried:
-            raise MissingRecordError(
-                f"{self._store.path}: the {len(tried)} attempts of request {key[:12]}, ordinal {ordinal} all failed; "
-                "record it with `make live`."
+            raise UnansweredError(
+                f"{self._store.path}: INFRA_ERROR, the {len(tried)} attempts of request {key[:12]}, ordinal {ordinal} "
+                f"all failed; {_HOW}"
             )
-        raise MissingRecordError(_explain(self._store, request, key, ordinal))
+        raise MissingRecordError(partial(_explain, self._store, request, key, ordinal))
 
 
 class RecordingBackend:

@@ -1,8 +1,14 @@
-"""How the next token is drawn, and how likely the draw was: llama.cpp's samplers under the request's grammar."""
+"""How the next token is drawn, and how likely the draw was.
+
+A draw is a number in [0, 1) put through the inverse of the distribution, whose tokens stand in falling order. The number
+is a hash of seed and place, so a draw depends on nothing else, and seeds can share the distributions they meet.
+"""
 
 import ctypes
-from collections.abc import Iterator
+import hashlib
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from undolab.model.errors import UndolabError
 from undolab.model.record import Sampling
@@ -15,116 +21,180 @@ if TYPE_CHECKING:
 
 _COLDEST = 0.05
 """Temperature at which an answer drawn greedily is weighed."""
+_HEAD = 64
+"""So many of the likeliest tokens are kept of a distribution; a draw beyond them needs the logits again."""
+_MEMORY = 64
+"""Tokens back to which a repeat is penalised, as in llama.cpp."""
 
 
-class Sampler:
-    """llama.cpp's own chain.
+class Head(msgspec.Struct, frozen=True):
+    """The likeliest tokens of a distribution, in falling order, equal ones by id."""
 
-    A token is drawn first and the grammar asked about that one alone; only where it says no is the whole vocabulary
-    masked and drawn from again. Both ways give the same distribution, this one sooner.
+    tokens: "NDArray[np.int64]"
+    mass: "NDArray[np.float64]"
+    """Running sum of their weights."""
+    total: float
+    """Weight of all tokens."""
+    logprobs: "NDArray[np.float64]"
+    """Of each, under the raw distribution at temperature 1."""
+
+    def pick(self, number: float) -> int:
+        """Return the place of the token that a number in [0, 1) stands for, or -1: it lies beyond the head."""
+        import numpy as np
+
+        place = int(np.searchsorted(self.mass, number * self.total, side="right"))
+        return place if place < len(self.tokens) else -1
+
+
+def number(seed: int, place: int, again: int) -> float:
+    """Return the number in [0, 1) for the token at `place` (from 0); `again` is 1 where the grammar refused the first draw."""
+    data = hashlib.sha256(f"{seed}:{place}:{again}".encode()).digest()
+    return (int.from_bytes(data[:8], "big") >> 11) / (1 << 53)
+
+
+def head(logits: "Logits", raw: "Logits", sampling: Sampling, keep: int | None = _HEAD) -> Head:
+    """Return the likeliest `keep` tokens (None: all) of the distribution that is drawn from.
+
+    Args:
+        logits: What is drawn from, after grammar and penalties; refused tokens are -inf.
+        raw: What the model said; the log-probabilities are of these.
+        sampling: Temperature and cuts, applied in llama.cpp's order: top-k, top-p, min-p, temperature.
     """
+    import numpy as np
 
-    def __init__(self, c: Any, vocab: Any, words: int, sampling: Sampling, grammar: str) -> None:
+    cut = sampling.top_k > 0 or sampling.top_p < 1.0 or sampling.min_p > 0.0
+    wide = logits.astype(np.float64)
+    if keep is None or cut:
+        order = np.argsort(-wide, kind="stable")
+    else:
+        some = np.argpartition(-wide, keep)[:keep]
+        # All that tie with the last one kept must be in, or equal tokens would not stand by id.
+        some = np.flatnonzero(wide >= wide[some].min())
+        order = some[np.argsort(-wide[some], kind="stable")][:keep]
+    if cut:
+        order = order[: _cut(wide[order], sampling)]
+    top = float(wide[order[0]])
+    if sampling.temperature <= 0.0:
+        weights = np.ones(1)
+        total = 1.0
+        order = order[:1]
+    else:
+        weights = np.exp((wide[order] - top) / sampling.temperature)
+        rest = weights if cut else np.exp((wide - top) / sampling.temperature)
+        total = float(rest.sum())
+    if keep is not None:
+        order, weights = order[:keep], weights[:keep]
+    return Head(order, np.cumsum(weights), total, _logprobs(raw)[order])
+
+
+def penalised(logits: "Logits", said: list[int], penalty: float) -> "Logits":
+    """Return logits in which each token of the last ones said is made less likely, as llama.cpp does it."""
+    if penalty == 1.0 or not said:
+        return logits
+    import numpy as np
+
+    made = logits.copy()
+    recent = np.unique(np.array(said[-_MEMORY:], dtype=np.int64))
+    made[recent] = np.where(made[recent] <= 0, made[recent] * penalty, made[recent] / penalty)
+    return made
+
+
+def evidence(masked: "Logits", token: int, temperature: float) -> float:
+    """Return the logarithm of how many times sooner temperature 1 gives the token than the request's.
+
+    Both probabilities are among the tokens that the grammar allows. At temperature 1 and above it is 0.
+    """
+    import numpy as np
+
+    if temperature >= 1.0:
+        return 0.0
+    wide = masked.astype(np.float64)
+    wide -= wide.max()
+    cold = wide / max(temperature, _COLDEST)
+    return float(wide[token] - np.log(np.exp(wide).sum()) - cold[token] + np.log(np.exp(cold).sum()))
+
+
+def logprob(raw: "Logits", token: int) -> float:
+    """Return the natural log-probability of a token at temperature 1, rounded to 5 decimals."""
+    return rounded(float(_logprobs(raw)[token]))
+
+
+def rounded(value: float) -> float:
+    """Return a log-probability as records hold it: 5 decimals, no negative zero."""
+    return round(value, 5) + 0.0
+
+
+class Grammar:
+    """llama.cpp's reading of a grammar, along one answer; without a grammar everything is allowed."""
+
+    def __init__(self, c: Any, vocab: Any, words: int, grammar: str) -> None:
         import numpy as np
 
         self._c = c
-        self._temperature = max(sampling.temperature, _COLDEST)
-        self._penalties = None
-        if sampling.repeat_penalty != 1.0:
-            self._penalties = c.llama_sampler_init_penalties(64, sampling.repeat_penalty, 0.0, 0.0)
-        self._grammar = None
+        self._sampler = None
         if grammar:
-            self._grammar = c.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
-            if not self._grammar:
+            self._sampler = c.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
+            if not self._sampler:
                 raise UndolabError(
                     "llama.cpp refuses the grammar made from the tools; simplify their schemas."
                 )
-        self._chain = c.llama_sampler_chain_init(c.llama_sampler_chain_default_params())
-        for link in self._links(sampling):
-            c.llama_sampler_chain_add(self._chain, link)
-        kind = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
-        self._rows = np.zeros(words, dtype=kind)
-        self._ids = np.arange(words, dtype=np.int32)
-
-    def pick(self, logits: "Logits") -> int:
-        """Draw the next token."""
-        token = self._draw(logits, masked=False)
-        if not self.allows(token):
-            token = self._draw(logits, masked=True)
-        self.accept(token)
-        return token
+        self._kind = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
+        self._words = words
 
     def allows(self, token: int) -> bool:
-        """Return True if the grammar, where there is one, lets this token come next."""
+        """Return True if this token may come next."""
         import numpy as np
 
-        if not self._grammar:
-            return True
-        row = np.zeros(1, dtype=self._rows.dtype)
-        row["id"] = token
-        row["logit"] = 1.0
-        self._c.llama_sampler_apply(self._grammar, ctypes.byref(self._array(row)))
+        row = np.array([(token, 1.0, 0.0)], dtype=self._kind)
+        self._apply(row)
         return bool(np.isfinite(row["logit"][0]))
+
+    def mask(self, logits: "Logits") -> "Logits":
+        """Return the logits, -inf for each token that may not come next."""
+        import numpy as np
+
+        rows = np.zeros(self._words, dtype=self._kind)
+        rows["id"] = np.arange(self._words, dtype=np.int32)
+        rows["logit"] = logits
+        self._apply(rows)
+        made: Logits = rows["logit"].copy()
+        return made
 
     def accept(self, token: int) -> None:
         """Go on after this token, which must be allowed."""
-        if self._grammar:
-            self._c.llama_sampler_accept(self._grammar, token)
-        if self._penalties:
-            self._c.llama_sampler_accept(self._penalties, token)
-
-    def evidence(self, logits: "Logits", token: int) -> float:
-        """Return the logarithm of how many times sooner temperature 1 gives the token than the request's.
-
-        Both probabilities are among the tokens that the grammar allows. At temperature 1 and above it is 0.
-        """
-        import numpy as np
-
-        if self._temperature >= 1.0:
-            return 0.0
-        self._fill(logits, masked=True)
-        wide = self._rows["logit"].astype(np.float64)
-        wide -= wide.max()
-        cold = wide / self._temperature
-        return float(wide[token] - np.log(np.exp(wide).sum()) - cold[token] + np.log(np.exp(cold).sum()))
+        if self._sampler:
+            self._c.llama_sampler_accept(self._sampler, token)
 
     def free(self) -> None:
-        """Free the chain, the penalties and the grammar."""
-        for part in (self._chain, self._penalties, self._grammar):
-            if part:
-                self._c.llama_sampler_free(part)
+        """Free the reading."""
+        if self._sampler:
+            self._c.llama_sampler_free(self._sampler)
 
-    def _links(self, sampling: Sampling) -> Iterator[Any]:
-        c = self._c
-        if sampling.top_k > 0:
-            yield c.llama_sampler_init_top_k(sampling.top_k)
-        if sampling.top_p < 1.0:
-            yield c.llama_sampler_init_top_p(sampling.top_p, 1)
-        if sampling.min_p > 0.0:
-            yield c.llama_sampler_init_min_p(sampling.min_p, 1)
-        if sampling.temperature <= 0.0:
-            yield c.llama_sampler_init_greedy()
-        else:
-            yield c.llama_sampler_init_temp(sampling.temperature)
-            yield c.llama_sampler_init_dist(sampling.seed)
-
-    def _draw(self, logits: "Logits", *, masked: bool) -> int:
-        array = self._fill(logits, masked=masked)
-        self._c.llama_sampler_apply(self._chain, ctypes.byref(array))
-        return int(array.data[array.selected].id)
-
-    def _fill(self, logits: "Logits", *, masked: bool) -> Any:
-        rows = self._rows
-        rows["id"] = self._ids
-        rows["logit"] = logits
-        rows["p"] = 0.0
-        array = self._array(rows)
-        if masked and self._grammar:
-            self._c.llama_sampler_apply(self._grammar, ctypes.byref(array))
-        if self._penalties:
-            self._c.llama_sampler_apply(self._penalties, ctypes.byref(array))
-        return array
-
-    def _array(self, rows: Any) -> Any:
+    def _apply(self, rows: Any) -> None:
+        if not self._sampler:
+            return
         data = rows.ctypes.data_as(self._c.llama_token_data_p)
-        return self._c.llama_token_data_array(data=data, size=len(rows), selected=-1, sorted=False)
+        array = self._c.llama_token_data_array(data=data, size=len(rows), selected=-1, sorted=False)
+        self._c.llama_sampler_apply(self._sampler, ctypes.byref(array))
+
+
+def _cut(falling: "NDArray[np.float64]", sampling: Sampling) -> int:
+    import numpy as np
+
+    count = min(len(falling), sampling.top_k) if sampling.top_k > 0 else len(falling)
+    weights = np.exp(falling[:count] - falling[0])
+    if sampling.top_p < 1.0:
+        shares = np.cumsum(weights / weights.sum())
+        count = min(count, int(np.searchsorted(shares, sampling.top_p, side="left")) + 1)
+    if sampling.min_p > 0.0:
+        count = int((weights[:count] >= sampling.min_p).sum())
+    return max(count, 1)
+
+
+def _logprobs(raw: "Logits") -> "NDArray[np.float64]":
+    import numpy as np
+
+    wide = raw.astype(np.float64)
+    wide -= wide.max()
+    made: NDArray[np.float64] = wide - np.log(np.exp(wide).sum())
+    return made

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from undolab.model.errors import UndolabError
 from undolab.models.backend import Backend
-from undolab.models.budget import Budget
+from undolab.models.budget import Budget, Purse
 from undolab.models.config import ApiConfig, ModelConfig, find_model
 from undolab.models.llama import LlamaBackend
 from undolab.models.openai_http import OpenAIBackend
@@ -53,7 +53,7 @@ def recorder(
     store: RecordStore | HttpStore,
     root: Path,
     *,
-    max_usd: float | None = None,
+    purse: Purse | None = None,
     notice: Callable[[str], None] = lambda _: None,
 ) -> Recorder:
     """Return a backend that asks the model for what its store lacks, and records it.
@@ -62,7 +62,7 @@ def recorder(
         UndolabError: there is a limit in dollars but no price, or the key of a service is missing.
     """
     if isinstance(config, ApiConfig) and isinstance(store, HttpStore):
-        return OpenAIBackend(config, store, budget=Budget(config.price, max_usd), notice=notice)
+        return OpenAIBackend(config, store, budget=Budget(config.price, purse), notice=notice)
     if isinstance(config, ModelConfig) and isinstance(store, RecordStore):
         return RecordingBackend(store, LlamaBackend(config, root))
     raise TypeError("a store of another kind than the model")

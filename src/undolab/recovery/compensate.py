@@ -9,6 +9,7 @@ from undolab.model.observe import inverse_call, reader_arguments
 from undolab.model.tools import ToolSpec
 from undolab.recovery.backoff import Retry
 from undolab.recovery.base import Port, retried
+from undolab.undo import Outcome
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -40,10 +41,13 @@ def inverse_of(tools: Mapping[str, ToolSpec], done: Done, at: Call) -> Call | No
     return None if arguments is None else _ours(at, inverse.tool, arguments)
 
 
-def take_back(port: Port, undo: Call, retry: Retry) -> bool:
-    """Send the undo call, again where its answer is lost; True if it was done or there is nothing left to take back."""
+def take_back(port: Port, undo: Call, retry: Retry) -> Outcome:
+    """Send the undo call, again where its answer is lost; `not_found` says that nothing is left to take back."""
     reply = retried(port, undo, retry)
-    return reply.phase is Phase.OK or (reply.phase is Phase.FAIL and reply.output.get("code") == "not_found")
+    if reply.phase is Phase.OK:
+        return Outcome.COMPENSATED
+    gone = reply.phase is Phase.FAIL and reply.output.get("code") == "not_found"
+    return Outcome.ALREADY_ABSENT if gone else Outcome.REFUSED
 
 
 def _ours(at: Call, tool: str, arguments: dict[str, object]) -> Call:

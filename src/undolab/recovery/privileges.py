@@ -63,10 +63,11 @@ PRIVILEGES: dict[str, Privileges] = {
         survives=_NOTHING,
     ),
     "B7": Privileges(
-        sees=_READERS + ", and the tools' inverses and parts",
+        sees=_READERS + ", the tools' inverses and parts, and its own receipts",
         sends="what B6 sends; undo calls, also of tools that the agent may not call",
         needs="public readers and undo tools",
-        survives=_NOTHING,
+        survives="its undo store: a receipt of every write before it was sent, what the reader showed then, the answer that came "
+        "and what became of the write",
     ),
 }
 

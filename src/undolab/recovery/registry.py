@@ -26,7 +26,7 @@ METHODS: Mapping[str, str] = MappingProxyType(
         "B4": "naive retry with LangGraph's back-off",
         "B5": "durable client journal",
         "B6": "verify before retry through public readers",
-        "B7": "observe, take back what is ours, retry",
+        "B7": "observe, take back by receipt what is ours, retry",
     }
 )
 """Code to what the method does, in the order of the tables."""
@@ -91,6 +91,6 @@ def make_method(
         case "B6":
             return VerifyBeforeRetry(port, tools, retry)
         case "B7":
-            return ObserveAndUndo(port, tools, retry)
+            return ObserveAndUndo(port, tools, disk, task, run, retry)
         case _:
             raise UndolabError(f"no recovery method {code!r}; choose one of {', '.join(METHODS)}")

@@ -8,6 +8,7 @@ from undolab.model.tools import ToolSpec
 from undolab.recovery.backoff import STANDARD, Retry
 from undolab.recovery.base import Forgetful, Port, retried
 from undolab.recovery.compensate import Done, inverse_of, probe, take_back
+from undolab.undo import Outcome
 
 
 class Saga(Forgetful):
@@ -46,7 +47,7 @@ class Saga(Forgetful):
         while self._stack:
             done = self._stack.pop()
             undo = inverse_of(self._tools, done, at)
-            if undo is None or not take_back(self._port, undo, self._retry):
+            if undo is None or take_back(self._port, undo, self._retry) is Outcome.REFUSED:
                 left.append(done.call.tool)
         if left:
             message = f"the step failed; these steps before it could not be taken back: {', '.join(left)}"

@@ -2,9 +2,12 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from undolab.model.config import MAIN, place
 from undolab.model.errors import UndolabError
 from undolab.release import layout, manifest, sources
 from undolab.release.files import file_digest
@@ -27,6 +30,19 @@ def with_tex() -> bool:
 def code(*rooms: str) -> list[str]:
     """Return the digest of each room with all it imports: the code input of a rule, without mtimes."""
     return [sources.room_digest(Path("src/undolab"), room) for room in rooms]
+
+
+def studies(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return each study of a parsed `config/config.yaml` with its `name` and `workflows`, by where its files lie in a build."""
+    named = {MAIN: config["study"], **config.get("side_studies", {})}
+    return {
+        place(name): {
+            **study,
+            "name": name,
+            "workflows": sorted(path.stem for path in Path("data/workflows", study["split"]).glob("*.yaml")),
+        }
+        for name, study in named.items()
+    }
 
 
 @cache

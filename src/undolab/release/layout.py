@@ -14,6 +14,7 @@ BUILT_FOLDERS = (
     "figures",
     "ledger",
     "pairs",
+    "side",
     "stats",
     "tables",
     "trials",
@@ -23,6 +24,8 @@ BUILT_FOLDERS = (
     "wire",
 )
 """`build/<folder>/…` is released as `results/<folder>/…`."""
+OPTIONAL_FOLDERS = frozenset({"side"})
+"""Those of `BUILT_FOLDERS` that a build may lack: there are side studies only where the configuration has some."""
 BUILT_FILES = ("demo/index.html", "paper/paper.pdf")
 """`build/<path>` is released as `<path>`."""
 PAPER = "paper/paper.pdf"

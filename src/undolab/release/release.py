@@ -37,7 +37,9 @@ def release(root: Path, build: Path, *, remove: bool = False) -> Released:
     built = built_files(build)
     missing = [name for name in layout.BUILT_FILES if name not in built]
     missing += [
-        f"{name}/" for name in layout.BUILT_FOLDERS if not any(b.startswith(f"{name}/") for b in built)
+        f"{name}/"
+        for name in layout.BUILT_FOLDERS
+        if name not in layout.OPTIONAL_FOLDERS and not any(b.startswith(f"{name}/") for b in built)
     ]
     if missing:
         raise UndolabError(f"{build.name}/ lacks {', '.join(missing)}; build everything before releasing.")

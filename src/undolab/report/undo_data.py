@@ -85,7 +85,7 @@ def histories(build: Path) -> Histories:
 
 def study(build: Path) -> Study:
     """Return the model study's counts of a build."""
-    return _read(build / "undo" / "study-summary.json", Study, "`undolab undo study` makes it")
+    return _read(build / "undo" / "study-summary.json", Study, "`undolab undo models` makes it")
 
 
 def latency(folder: Path) -> Latency:

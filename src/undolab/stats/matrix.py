@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from undolab.model.config import Config
+from undolab.model.config import MAIN, Config
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Boundary
 from undolab.stats.metrics import METRICS
@@ -40,6 +40,8 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     """B of the bootstrap."""
     bootstrap_seed: int
     families: list[Family]
+    not_applicable: list[tuple[str, str, str]] = []
+    """Workflow, boundary and method of each combination that has no cell, because no fault can be scheduled in it."""
 
     def controls(self) -> Iterator[tuple[str, str, str, int]]:
         """Yield (workflow, model, framework, seed) of every control arm."""
@@ -47,15 +49,24 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
     def faults(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         """Yield (workflow, model, framework, boundary, method, seed) of every fault arm."""
-        yield from product(
+        absent = set(self.not_applicable)
+        for workflow, model, framework, boundary, method, seed in product(
             self.workflows, self.models, self.frameworks, self.boundaries, self.methods, self.seeds
-        )
+        ):
+            if (workflow, boundary, method) not in absent:
+                yield workflow, model, framework, boundary, method, seed
 
 
-def matrix_from(config: Mapping[str, Any], workflows: Sequence[str]) -> Matrix:
-    """Return the matrix of a parsed `config/config.yaml` over the workflows of its split.
+def matrix_from(
+    config: Mapping[str, Any],
+    workflows: Sequence[str],
+    name: str = MAIN,
+    not_applicable: Sequence[tuple[str, str, str]] = (),
+) -> Matrix:
+    """Return the matrix of a study in a parsed `config/config.yaml` over the workflows of its split.
 
-    PRE minus POST, for each method, is added as one family for each metric that has a family.
+    PRE minus POST, for each method, is added as one family for each metric that has a family. A side study takes of the
+    families what its boundaries and methods have.
 
     Raises:
         UndolabError: the configuration has a wrong shape, or a family names what the study has not.
@@ -64,7 +75,7 @@ def matrix_from(config: Mapping[str, Any], workflows: Sequence[str]) -> Matrix:
         checked = msgspec.convert(config, Config)
     except msgspec.ValidationError as error:
         raise UndolabError(f"The configuration describes no study: {error}; mend that key.") from error
-    study, stats = checked.study, checked.stats
+    study, stats = checked.one(name), checked.stats
     matrix = Matrix(
         workflows=sorted(workflows),
         models=study.models,
@@ -77,8 +88,12 @@ def matrix_from(config: Mapping[str, Any], workflows: Sequence[str]) -> Matrix:
         replicates=stats.replicates,
         bootstrap_seed=stats.seed,
         families=[Family(**msgspec.to_builtins(family)) for family in stats.families],
+        not_applicable=list(not_applicable),
     )
-    _check(matrix)
+    if name == MAIN:
+        _check(matrix)
+    else:
+        matrix = msgspec.structs.replace(matrix, families=list(_within(matrix)))
     return msgspec.structs.replace(matrix, families=[*matrix.families, *_pre_minus_post(matrix)])
 
 
@@ -88,6 +103,15 @@ def _pre_minus_post(matrix: Matrix) -> list[Family]:
         return []
     metrics = dict.fromkeys(family.metric for family in matrix.families)
     return [Family(name=f"pre-post-{metric}", metric=metric, contrasts=[both]) for metric in metrics]
+
+
+def _within(matrix: Matrix) -> Iterator[Family]:
+    """Yield the families with the contrasts that the matrix has cells for; one without any keeps its metric alone."""
+    for family in matrix.families:
+        levels = matrix.methods if family.boundary else matrix.boundaries
+        fits = not family.boundary or family.boundary in matrix.boundaries
+        kept = [pair for pair in family.contrasts if fits and set(pair) <= set(levels)]
+        yield msgspec.structs.replace(family, contrasts=kept)
 
 
 def _check(matrix: Matrix) -> None:

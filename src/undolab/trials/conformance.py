@@ -3,28 +3,27 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
 import msgspec
 
-from undolab.agents.direct import DirectAgent
 from undolab.agents.scripted import Policy
 from undolab.model.canon import digest
 from undolab.model.config import Study
-from undolab.model.errors import UndolabError
 from undolab.model.fault import Boundary
-from undolab.model.record import Completion, CompletionRequest
 from undolab.model.tools import ToolSpec
 from undolab.model.verdict import Verdict
+from undolab.model.wire import ArmId
 from undolab.model.workflow import Workflow
-from undolab.models.config import ModelConfig
+from undolab.models.config import ApiConfig, ModelConfig, find_model
 from undolab.recovery import METHODS
-from undolab.trials.arm import Task, prepare
+from undolab.trials.arm import prepare
 from undolab.trials.classes import workflow_class
 from undolab.trials.expected import Rule, expected, found
 from undolab.trials.run import PairRow, run_workflow
 from undolab.trials.schedule import BOUNDARIES, schedule
-from undolab.trials.source import SCRIPTED, make_agents
+from undolab.trials.source import SCRIPTED, first_request, make_agents
 
 SEED = 1
 PAIRED = (Boundary.PRE_MUTATION, Boundary.POST_MUTATION_PRE_ACK)
@@ -91,19 +90,33 @@ def pairs_csv(pairs: Sequence[PairRow]) -> bytes:
     return table(("check", "boundary", "method", "equal", "pairs", "lines compared"), rows)
 
 
-def prompts_csv(tasks: Sequence[Task], models: Mapping[str, ModelConfig]) -> bytes:
-    """Return the digest of the first request of each model in each workflow: prompt, grammar, stop strings, sampling."""
-    rows = [
-        (name, task.workflow.id, digest(DirectAgent(_NoModel(), config, SEED).request(task.view, [])))
-        for name, config in sorted(models.items())
-        for task in tasks
-    ]
-    return table(("model", "workflow", "request"), rows)
+def prompts_csv(
+    workflows: Sequence[Workflow],
+    tools: Mapping[str, ToolSpec],
+    studies: Iterable[Study],
+    models: Mapping[str, ModelConfig | ApiConfig],
+) -> bytes:
+    """Return the digest of the first request of each workflow, under all models, frameworks and prompts that a study has.
 
-
-class _NoModel:
-    def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
-        raise UndolabError(f"no model answers here ({len(request.prompt)} characters, ordinal {ordinal})")
+    A request is prompt, grammar, stop strings and sampling.
+    """
+    rows = set()
+    for study in studies:
+        for workflow in workflows:
+            task = prepare(workflow, tools, prompt=study.prompt, examples=study.examples)
+            for model, framework in product(study.models, study.frameworks):
+                arm = ArmId(
+                    workflow=workflow.id,
+                    model=model,
+                    framework=framework,
+                    boundary=Boundary.NONE,
+                    method="none",
+                    seed=SEED,
+                    arm="control",
+                )
+                request = digest(first_request(find_model(models, model), task, arm))
+                rows.add((model, framework, study.prompt, study.examples, workflow.id, request))
+    return table(("model", "framework", "prompt", "examples", "workflow", "request"), sorted(rows))
 
 
 def compare(

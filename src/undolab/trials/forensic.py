@@ -14,7 +14,7 @@ from undolab.model.verdict import Verdict
 from undolab.model.workflow import Workflow
 from undolab.oracle import reconstruct
 from undolab.trials.labels import label_problems
-from undolab.wire import heads, read_arms
+from undolab.wire import heads, read_arms, side_of
 
 
 class _Ledger(msgspec.Struct, frozen=True):
@@ -122,9 +122,10 @@ def head_problems(log: Path, index: Path) -> list[str]:
         raise UndolabError(
             f"{index} is missing or no index of heads ({error}); `undolab heads` writes one"
         ) from error
-    found = heads(read_arms(log))
-    workflows = {name.split("/")[0] for name in found}
-    wanted = {name: head for name, head in wanted.items() if name.split("/")[0] in workflows}
+    side = side_of(log)
+    found = {side + name: head for name, head in heads(read_arms(log)).items()}
+    starts = {name[: name.index("/", len(side)) + 1] for name in found}
+    wanted = {name: head for name, head in wanted.items() if name.startswith(tuple(starts))}
     return [
         f"{name}: the index of heads and the wire log do not have the same lines of it"
         for name in sorted(found.keys() | wanted.keys())

@@ -30,17 +30,25 @@ def label_problems(
         return []
     problems = [(start.seq, problem) for problem in _start(start, workflow, tools)]
     adds = declared(start.arm.method)
-    turns = {line.turn: line for line in lines if isinstance(line, TurnEvent)}
+    turns: dict[int, TurnEvent] = {}
+    said = ""
     for line in lines:
-        if isinstance(line, WireEffectEvent) and line.phase is Phase.INVOKE:
+        if isinstance(line, TurnEvent):
+            # An agent that resumes may come to a turn again, and say something else.
+            problems += [(line.seq, problem) for problem in _resumed(line, turns, start.arm.framework)]
+            turns[line.turn] = line
+            said = line.said
+        elif isinstance(line, WireEffectEvent) and line.phase is Phase.INVOKE:
             problems += [(line.seq, problem) for problem in _call(line, adds, turns, start.arm.framework)]
-        elif isinstance(line, ReportEvent) and line.reason == "finished":
-            said = turns[line.turns].said if line.turns in turns else ""
-            if said.removeprefix("finish: ").replace(" ", "_") != line.report:
-                problems.append(
-                    (line.seq, f"the report is {line.report}, but the agent's last words are {said!r}")
-                )
+        elif isinstance(line, ReportEvent) and line.reason == "finished" and _report(said) != line.report:
+            problems.append(
+                (line.seq, f"the report is {line.report}, but the agent's last words are {said!r}")
+            )
     return problems
+
+
+def _report(said: str) -> str:
+    return said.removeprefix("finish: ").replace(" ", "_")
 
 
 def _start(start: ArmStart, workflow: Workflow, tools: Mapping[str, ToolSpec]) -> Iterator[str]:
@@ -54,6 +62,16 @@ def _start(start: ArmStart, workflow: Workflow, tools: Mapping[str, ToolSpec]) -
         yield "a control has a fault or a boundary"
     if arm.arm == "control" and arm.method != "none":
         yield f"a control has method {arm.method}"
+
+
+def _resumed(line: TurnEvent, turns: Mapping[int, TurnEvent], framework: str) -> Iterator[str]:
+    """F1 asks its model again after a death, with the count of its deaths in the seed, so in the key of the record.
+
+    F2 does not: its checkpoint holds the answer.
+    """
+    before = turns.get(line.turn)
+    if framework == "F1" and before is not None and line.record and line.record == before.record:
+        yield "the agent has resumed, but its answer is the record of its earlier life"
 
 
 def _call(

@@ -9,9 +9,14 @@ from undolab.model.canon import canonical
 from undolab.model.config import Study
 from undolab.model.fault import Boundary
 from undolab.model.files import write_bytes
+from undolab.model.record import Outcome
+from undolab.models.budget import Purse
 from undolab.models.config import ApiConfig, ModelConfig
+from undolab.models.openai_http import InfraError
 from undolab.models.sources import open_store, recorder
+from undolab.models.store import HttpStore
 from undolab.trials.arm import ArmRun, Task
+from undolab.trials.infra import InfraArms
 from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
 from undolab.trials.run import PairRow, run_workflow
@@ -35,6 +40,9 @@ class SmallRun(msgspec.Struct, frozen=True, kw_only=True):
     """True: these workflows are the frozen TEST split, run on purpose."""
     workflows: list[str]
     arms: int
+    """Arms with a verdict."""
+    infra_errors: int
+    """Arms without one, because the service gave no answer; the same call runs them again."""
     controls: int
     controls_passed: int
     faults: int
@@ -44,6 +52,8 @@ class SmallRun(msgspec.Struct, frozen=True, kw_only=True):
     answers_asked: int
     http_attempts: int
     """0 for a model in this process."""
+    attempts_without_answer: int
+    """Of these."""
 
 
 def small_study(config: ModelConfig | ApiConfig, tasks: Sequence[Task]) -> Study:
@@ -71,7 +81,7 @@ def small_sizes(config: ModelConfig | ApiConfig, tasks: Sequence[Task]) -> list[
     for task in tasks:
         view = msgspec.to_builtins(task.view)
         prompt = len(canonical(view)) * 2 // _CHARACTERS_A_TOKEN
-        calls = arms_per_trial(study) * len(study.seeds) * task.view.max_turns
+        calls = arms_per_trial(study, task.workflow, task.catalogue) * len(study.seeds) * task.view.max_turns
         sizes += [(prompt, config.sampling.max_tokens)] * calls
     return sizes
 
@@ -98,27 +108,34 @@ def run_small(
         notice: gets one line for each HTTP attempt that came to nothing.
 
     Raises:
+        InfraError: the service answers nothing, or nothing any more.
         UndolabError: see `run_workflow` and the backend.
     """
     store = open_store(config, records)
-    backend = recorder(config, store, Path(), max_usd=max_usd, notice=notice)
+    backend = recorder(config, store, Path(), purse=Purse(max_usd), notice=notice)
     study = small_study(config, tasks)
     done: list[tuple[ArmRun, PairRow | None]] = []
+    failed = InfraArms(lambda: backend.fresh, notice)
     try:
         make = make_agents({config.name: config}, {config.name: backend})
         for task in tasks:
-            runs = list(run_workflow(task, study, make))
-            write_workflow(out, task.workflow.id, runs)
+            runs = list(run_workflow(task, study, make, failed))
+            if runs:
+                write_workflow(out, task.workflow.id, runs)
             done += runs
         if store.header is not None:
             store.seal()
     finally:
         backend.close()
         store.close()
+    if not done:
+        raise InfraError(
+            f"{config.name}: INFRA_ERROR, no answer at all; run the same command when the service is back."
+        )
     verdicts = [run.verdict for run, _ in done]
     controls = [verdict for verdict in verdicts if verdict.arm.arm == "control"]
     faults = [verdict for verdict in verdicts if verdict.arm.arm == "fault"]
-    service = isinstance(config, ApiConfig)
+    attempts = [attempt.outcome for attempt in store] if isinstance(store, HttpStore) else []
     summary = SmallRun(
         model=config.name,
         served_as=config.model if isinstance(config, ApiConfig) else config.file,
@@ -126,13 +143,15 @@ def run_small(
         on_test=study.split == "test",
         workflows=[task.workflow.id for task in tasks],
         arms=len(verdicts),
+        infra_errors=len(failed.names),
         controls=len(controls),
         controls_passed=sum(verdict.passed for verdict in controls),
         faults=len(faults),
         faults_passed=sum(verdict.passed for verdict in faults),
         harmful_duplicates=sum(verdict.harmful_duplicates > 0 for verdict in faults),
         answers_asked=backend.fresh,
-        http_attempts=len(store) if service else 0,
+        http_attempts=len(attempts),
+        attempts_without_answer=sum(outcome is not Outcome.ANSWERED for outcome in attempts),
     )
     write_bytes(out / "summary.json", canonical(summary) + b"\n")
     return summary

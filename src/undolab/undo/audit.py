@@ -1,11 +1,11 @@
 """The audit: one row for every request, refusals too, each row's digest covering the row before it."""
 
 # ruff: noqa: S608 - every statement is put together from constants of this module; values are always parameters
-import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from undolab.model.canon import digest
+from undolab.undo.database import Database
 from undolab.undo.types import Context
 
 GENESIS = "0" * 64
@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 
 
 def append(
-    db: sqlite3.Connection,
+    db: Database,
     at: int,
     context: Context,
     *,
@@ -48,13 +48,13 @@ def append(
     )
 
 
-def entries(db: sqlite3.Connection) -> Iterator[Entry]:
+def entries(db: Database) -> Iterator[Entry]:
     """Yield the rows in order."""
     for row in db.execute(f"SELECT {_COLUMNS} FROM audit ORDER BY seq"):
         yield Entry(*row)
 
 
-def problems(db: sqlite3.Connection, head: str | None = None) -> list[str]:
+def problems(db: Database, head: str | None = None) -> list[str]:
     """Return what is wrong with the chain: [] when every row follows from the one before it.
 
     `head`, a digest that was kept elsewhere, must still be in the chain: only that shows a cut tail.
@@ -76,7 +76,7 @@ def problems(db: sqlite3.Connection, head: str | None = None) -> list[str]:
     return found
 
 
-def head(db: sqlite3.Connection) -> str:
+def head(db: Database) -> str:
     """Return the digest of the last row."""
     last = db.execute("SELECT chain FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
     return GENESIS if last is None else str(last[0])

@@ -55,7 +55,7 @@ def _untransfer(view: View, receipt: Receipt) -> Decision:
     amount = view.credit(other, writer)
     if source is None or target is None or not (source.alive or target.alive):
         return Decision(Outcome.ALREADY_ABSENT, "incarnation_gone")
-    if amount is None or not source.alive:
+    if amount is None or not (source.alive and target.alive):
         return Decision(Outcome.REFUSED, "half_gone")
     if target.balance - amount < target.floor or source.balance + amount > MAX_AMOUNT:
         return Decision(Outcome.REFUSED, "invariant")

@@ -194,6 +194,8 @@ def opened(view: View, generation: str, name: str, args: Mapping[str, Any]) -> l
         raise Rejected("arguments")
     if not checked_text(generation, MAX_GENERATION):
         raise Rejected("text_required")
+    if name == "*":
+        raise Rejected("reserved")  # it means any name in a permission
     if view.named(checked_text(name)) is not None:
         raise Rejected("exists")
     if view.resource(generation) is not None:

@@ -82,22 +82,22 @@ class Host(Shell):
             Rejected: it is not allowed, or the id belongs to another request.
         """
         checked_context(context)
-        if not 0 < ttl_ms <= MAX_TTL_MS:
-            raise Rejected("lifetime")
         ident = effect_id or secrets.token_hex(16)
-        try:
-            request = digest([effect.kind, effect.name, effect.args, generation])[:32]
-        except (TypeError, ValueError) as error:
-            raise Rejected("arguments") from error
         made: list[Receipt] = []
 
-        def write(rows: Rows, now: int) -> list[Put]:
+        def write(rows: Rows, now: int) -> list[Put] | None:
+            if not 0 < ttl_ms <= MAX_TTL_MS:
+                raise Rejected("lifetime")
+            try:
+                request = digest([effect.kind, effect.name, effect.args, generation])[:32]
+            except (TypeError, ValueError) as error:
+                raise Rejected("arguments") from error
             known = self._find(ident)
             if known is not None:
                 if known.owner != context or known.request != request:
                     raise Rejected("id_used")
                 made.append(known.receipt)
-                return []
+                return None
             own = generation or secrets.token_hex(16)
             writer = agent(ident)
             first, second, changes = kernel.forward(rows, effect, writer, own)
@@ -114,19 +114,25 @@ class Host(Shell):
         return made[0]
 
     def _change(
-        self, context: Context, action: str, ident: str, work: Callable[[Rows, int], list[Put]]
+        self, context: Context, action: str, ident: str, work: Callable[[Rows, int], list[Put] | None]
     ) -> None:
+        """Do the work in a transaction of its own; None from it says that the request was answered before."""
         rejected: Rejected | None = None
+        reason = ""
         with self._writing() as now:
             self._db.execute("SAVEPOINT work")
             try:
                 if not known_id(ident):
                     raise Rejected("id")  # noqa: TRY301 - the audit row below is the same for every rejection
                 rows = Rows(self._db, context.tenant)
-                rows.apply(work(rows, now))
+                changes = work(rows, now)
+                if changes is None:
+                    reason = "repeated"
+                else:
+                    rows.apply(changes)
             except Rejected as error:
                 self._db.execute("ROLLBACK TO work")
-                rejected = error
+                rejected, reason = error, str(error)
             outcome = "rejected" if rejected else "accepted"
             audit.append(
                 self._db,
@@ -135,7 +141,7 @@ class Host(Shell):
                 action=action,
                 receipt=label(ident),
                 outcome=outcome,
-                reason=str(rejected or ""),
+                reason=reason,
             )
         if rejected:
             raise rejected

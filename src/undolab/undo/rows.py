@@ -1,10 +1,10 @@
-"""The kernel's rows in SQLite: each read is one look-up in an index, each change one statement."""
+"""The kernel's rows in a database: each read is one look-up in an index, each change one statement."""
 
 # ruff: noqa: S608 - every statement is put together from constants of this module; values are always parameters
-import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
+from undolab.undo.database import Database
 from undolab.undo.types import Hold, Put, Resource, Table, Version
 
 _ID = "(SELECT id FROM incarnations WHERE generation = ?)"
@@ -13,11 +13,13 @@ _RESOURCE = f"""INSERT INTO incarnations (generation, tenant, {_COLUMNS}) VALUES
 ON CONFLICT (generation) DO UPDATE SET
 rev = excluded.rev, edits = excluded.edits, balance = excluded.balance, held = excluded.held, alive = excluded.alive"""
 _PUT = {
-    Table.HEAD: f"INSERT OR REPLACE INTO heads (incarnation, field, writer) VALUES ({_ID},?,?)",
+    Table.HEAD: f"""INSERT INTO heads (incarnation, field, writer) VALUES ({_ID},?,?)
+ON CONFLICT (incarnation, field) DO UPDATE SET writer = excluded.writer""",
     Table.VERSION: f"INSERT INTO versions (incarnation, field, writer, value, prev) VALUES ({_ID},?,?,?,?)",
     Table.CREDIT: f"INSERT INTO credits (incarnation, writer, amount) VALUES ({_ID},?,?)",
     Table.TAG: f"INSERT INTO tags (incarnation, writer, member) VALUES ({_ID},?,?)",
-    Table.HOLD: f"INSERT OR REPLACE INTO holds (incarnation, writer, amount, settled) VALUES ({_ID},?,?,?)",
+    Table.HOLD: f"""INSERT INTO holds (incarnation, writer, amount, settled) VALUES ({_ID},?,?,?)
+ON CONFLICT (incarnation, writer) DO UPDATE SET amount = excluded.amount, settled = excluded.settled""",
 }
 _REMOVE = {
     Table.VERSION: f"DELETE FROM versions WHERE incarnation = {_ID} AND field = ? AND writer = ?",
@@ -31,7 +33,7 @@ _CHILDREN = ("heads", "versions", "credits", "tags", "holds")
 class Rows:
     """A `View` of one tenant's rows, inside whatever transaction the connection is in."""
 
-    def __init__(self, db: sqlite3.Connection, tenant: str) -> None:
+    def __init__(self, db: Database, tenant: str) -> None:
         self._db = db
         self._tenant = tenant
 
@@ -104,7 +106,7 @@ class Rows:
             if row is None:
                 self._db.execute(_REMOVE[table], key)
             elif table is Table.RESOURCE:
-                self._db.execute(_RESOURCE, (key[0], self._tenant, *row[:-1], int(row.alive)))
+                self._db.execute(_RESOURCE, (key[0], self._tenant, *row))
                 if not row.alive:
                     for child in _CHILDREN:
                         self._db.execute(f"DELETE FROM {child} WHERE incarnation = {_ID}", key)

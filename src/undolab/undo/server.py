@@ -1,7 +1,7 @@
 """The store as an MCP server: an agent may take back its own run's effects, and nothing else is within its reach.
 
 Whose run it is, the host says when it starts the server; no argument of a tool can say otherwise. The SDK runs each
-tool in a worker thread, so that a wait for SQLite's lock never stops the server, and the store itself is safe for threads.
+tool in a worker thread, so that a wait for the database's lock never stops the server, and the store itself is safe for threads.
 """
 
 from typing import Annotated, Literal

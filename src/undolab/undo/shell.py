@@ -1,6 +1,5 @@
 """One connection, its transactions, its time, and the look-up of receipts: what host and agent sides share."""
 
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,13 +8,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from undolab.undo.authority import Permissions, known_id
-from undolab.undo.schema import connect
+from undolab.undo.database import Database, connect
 from undolab.undo.types import Context, Receipt
 
-_RECEIPT = """SELECT r.id, r.kind, i.generation, coalesce(o.generation, ''), i.name, r.expires, r.outcome,
+_RECEIPT = """SELECT r.id, r.kind, i.generation, coalesce(o.generation, ''), i.name, coalesce(o.name, ''), r.expires, r.outcome,
 c.tenant, c.principal, c.run, r.request
 FROM receipts r JOIN contexts c ON c.id = r.context JOIN incarnations i ON i.id = r.incarnation
 LEFT JOIN incarnations o ON o.id = r.other """
+
+
+# A writer's first statement: in PostgreSQL the lock of this one row is the write lock.
+_TICK = "UPDATE clock SET now = CASE WHEN now < ? THEN ? ELSE now END"
 
 
 class Listed(NamedTuple):
@@ -28,10 +31,14 @@ class Listed(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A receipt with what the store keeps beside it; `outcome` is None while the effect is live."""
+    """A receipt with what the store keeps beside it; `outcome` is None while the effect is live.
+
+    `other` is the name of the second resource of a transfer, else "".
+    """
 
     receipt: Receipt
     resource: str
+    other: str
     expires: int
     outcome: str | None
     owner: Context
@@ -53,7 +60,7 @@ class Shell:
     """
 
     def __init__(
-        self, db: sqlite3.Connection, *, approval: Approval | None = None, clock: Callable[[], int] = _clock
+        self, db: Database, *, approval: Approval | None = None, clock: Callable[[], int] = _clock
     ) -> None:
         self._db = db
         self._approval = approval
@@ -62,13 +69,15 @@ class Shell:
         self._permissions = Permissions(db)
 
     @classmethod
-    def open(cls, path: Path, *, approval: Approval | None = None, clock: Callable[[], int] = _clock) -> Self:
-        """Open a store that exists.
+    def open(
+        cls, target: Path | str, *, approval: Approval | None = None, clock: Callable[[], int] = _clock
+    ) -> Self:
+        """Open a store that exists: a file, or a PostgreSQL database (`postgresql://…`).
 
         Raises:
             UndolabError: it does not exist, or is no undo store of this version.
         """
-        return cls(connect(path), approval=approval, clock=clock)
+        return cls(connect(target), approval=approval, clock=clock)
 
     def close(self) -> None:
         """Close the connection."""
@@ -89,7 +98,8 @@ class Shell:
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                self._db.execute("UPDATE clock SET now = max(now, ?)", (self._clock(),))
+                at = self._clock()
+                self._db.execute(_TICK, (at, at))
                 yield self._db.execute("SELECT now FROM clock").fetchone()[0]
                 self._db.execute("COMMIT")
             except BaseException:
@@ -109,6 +119,6 @@ class Shell:
 
 
 def _found(row: tuple[Any, ...]) -> Found:
-    ident, kind, generation, other, name, expires, outcome, tenant, principal, run, request = row
+    ident, kind, generation, other, name, other_name, expires, outcome, tenant, principal, run, request = row
     owner = Context(tenant, principal, run)
-    return Found(Receipt(ident, kind, generation, other), name, expires, outcome, owner, request)
+    return Found(Receipt(ident, kind, generation, other), name, other_name, expires, outcome, owner, request)

@@ -16,7 +16,7 @@ from undolab.undo.shell import Found, Listed
 from undolab.undo.types import Context, Decision, Outcome
 
 # Reasons that no later state of the store can change: under the lock they cost one audit row and no more.
-_STRANGER = ("invalid_id", "unknown_receipt", "scope")
+_STRANGER = ("invalid_id", "scope")
 
 
 class Answer(NamedTuple):
@@ -105,7 +105,8 @@ class Store(Host):
 
     def _rule(self, found: Found) -> Rule:
         owner = found.owner
-        return self._permissions.rule(owner.tenant, owner.principal, found.receipt.kind, found.resource)
+        resources = {found.resource, found.other or found.resource}
+        return self._permissions.rule(owner.tenant, owner.principal, found.receipt.kind, resources)
 
     def _asks(self, found: Found) -> bool:
         with self._lock:

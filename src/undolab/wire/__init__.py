@@ -1,7 +1,7 @@
 """The wire log: an append-only, hash-chained account of every attempt between agent and world."""
 
 from undolab.wire.chain import GENESIS, chain_problems, line_digest
-from undolab.wire.shard import heads, read_arms, shard_bytes, write_heads, write_shard
+from undolab.wire.shard import heads, read_arms, shard_bytes, side_of, write_heads, write_shard
 from undolab.wire.writer import LogWriter
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "line_digest",
     "read_arms",
     "shard_bytes",
+    "side_of",
     "write_heads",
     "write_shard",
 ]

@@ -76,6 +76,15 @@ def heads(arms: Iterable[tuple[str, list[WireLine]]]) -> dict[str, tuple[int, st
     return {name: (len(lines), line_digest(canonical(lines[-1]))) for name, lines in arms}
 
 
+def side_of(path: Path) -> str:
+    """Return `side/<study>/` for a log in the folders of a side study, which the index puts before its arms' names; else nothing.
+
+    An arm of a side study may have the name of one of the main study.
+    """
+    parts = path.parts[-4:-1]
+    return f"side/{parts[1]}/" if len(parts) == 3 and parts[0] == "side" else ""
+
+
 def write_heads(path: Path, index: Mapping[str, tuple[int, str]]) -> None:
     """Write the sorted index of chain heads: name, lines and head, tab-separated."""
     rows = (f"{name}\t{count}\t{head}\n" for name, (count, head) in sorted(index.items()))

@@ -1,0 +1,56 @@
+"""What Snakemake plans for the studies of a configuration."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+SIDE = {
+    "models": ["gemma3-270m"],
+    "frameworks": ["F1"],
+    "boundaries": ["PRE_MUTATION"],
+    "methods": ["none"],
+    "seeds": [1],
+    "prompt": "runbook",
+    "examples": "plain",
+}
+DEV = len(list(Path(__file__).parents[2].glob("data/workflows/dev/*.yaml")))
+TEST = len(list(Path(__file__).parents[2].glob("data/workflows/test/*.yaml")))
+
+
+def jobs(said: str) -> Counter[str]:
+    """Return how many jobs of each rule a plan has."""
+    table = said.partition("Job stats:")[2].partition("total")[0]
+    return Counter({name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)})
+
+
+def test_a_side_study_runs_by_the_rules_of_the_main_one(plan: Any, tmp_path: Path) -> None:
+    """Its workflows, splits and statistics join the build, and heads and check wait for them."""
+    main = jobs(plan({}, "build"))
+    (tmp_path / "data/records/gemma3-270m/dev.jsonl.zst").write_bytes(b"")
+
+    said = plan({"dev-small": {**SIDE, "split": "dev"}, "again": {**SIDE, "split": "test"}}, "build")
+
+    more = jobs(said) - main
+    assert more == {
+        "reconstruct": DEV + TEST,
+        "split": 1,
+        "stats": 2,
+        "trials": DEV + TEST,
+    }, said
+    heads = said.partition("rule heads")[0] + said.partition("Indexing the heads")[2].partition("Job ")[0]
+    assert "build/side/dev-small/wire/RB-DB-001.jsonl.zst" in heads
+
+
+def test_a_side_study_without_records_is_named_by_the_file_it_lacks(plan: Any) -> None:
+    """Nothing is recorded behind anyone's back."""
+    assert "data/records/gemma3-270m/validation.jsonl.zst" in plan(
+        {"later": {**SIDE, "split": "validation"}}, "build"
+    )
+
+
+def test_a_side_study_with_an_unknown_key_is_refused_by_the_schema(plan: Any) -> None:
+    """A mistyped key is no study."""
+    said = plan({"typo": {**SIDE, "split": "dev", "seed": [1]}}, "build")
+    assert "side_studies" in said
+    assert "seed" in said
