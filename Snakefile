@@ -6,6 +6,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/trials.smk"
 include: "workflow/rules/stats.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/undo.smk"
 include: "workflow/rules/release.smk"
 
 

@@ -17,6 +17,7 @@ from undolab.trials.source import store_path
 
 _TECTONIC = Path(".tools/tectonic")
 _EPOCH = "1767225600"
+_MEASUREMENTS = Path("data/measurements")
 
 
 def add_commands(commands: Commands) -> None:
@@ -35,6 +36,7 @@ def add_commands(commands: Commands) -> None:
         "macros": ("every number of the paper as a TeX macro", _macros),
         "paper": ("the PDF, set by Tectonic without a network", _paper),
         "behaviour": ("what the models do after the error without a method, from the wire logs", _behaviour),
+        "undo": ("figures and tables of the undo part", _undo),
         "demo": ("the page that opens without a server", _demo),
     }
     for name, (help_text, stage) in stages.items():
@@ -134,6 +136,13 @@ def _behaviour(build: Path) -> None:
     from undolab.report import behaviour
 
     behaviour.write(sorted((build / "wire").glob("*.jsonl.zst")), build / "tables")
+
+
+def _undo(build: Path) -> None:
+    from undolab.report import undo_figures, undo_tables
+
+    undo_figures.write(build, _MEASUREMENTS, build / "figures")
+    undo_tables.write(build, _MEASUREMENTS, build / "tables")
 
 
 def _demo(build: Path) -> None:
