@@ -40,8 +40,8 @@ _PUBLISHED = {
 }
 """Name in a macro to the row of `published/undobench.csv` that the paper speaks of."""
 _UNITS = {"count": "{:,.0f}", "percent": r"{:.1f}\,\%", "pp": r"{:+.1f}\,pp", "ratio": "{:.3f}"}
-_LEFT_OUT = ("machine", "code", "parameters", "problems")
-"""Leaves of evidence that are no numbers of the paper."""
+_LEFT_OUT = ("machine", "code", "parameters", "problems", "microseconds")
+"""What evidence and measurements hold beside the numbers of the paper."""
 
 
 def values(build: Path, evidence: Path, measurements: Path) -> dict[str, Any]:
