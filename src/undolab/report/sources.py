@@ -70,7 +70,7 @@ def raw(build: Path) -> dict[str, str]:
         found[f"{stem}Shown"] = row["equivalent"]
     for row in _rows(build / "stats" / "power.csv"):
         where = "power" + "".join(letters(row[name]) for name in ("framework", "effect", "test", "tasks"))
-        found[where] = _points(row["detectable"])
+        found[where] = _points(row["detectable"]).removeprefix("+")
     for row in _rows(build / "tables" / "tablebehaviour.csv"):
         scope = "".join(letters(row[name]) for name in ("model", "framework", "examples"))
         stem = f"behaviour{scope}{place_letters(row['boundary'])}"
