@@ -48,6 +48,17 @@ def studies(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+def shards(study: Mapping[str, Any], workflow: str, parts: int) -> list[str]:
+    """Return where the shards of a workflow's trials lie below those of its study: one for each model, framework and part."""
+    count = max(1, min(parts, len(study["seeds"])))
+    return [
+        f"{workflow}/{model}.{framework}.{number}of{count}"
+        for model in study["models"]
+        for framework in study["frameworks"]
+        for number in range(1, count + 1)
+    ]
+
+
 @cache
 def released() -> list[str]:
     """Return what stands in the covered folders now, so that a change anywhere plans the last check again."""

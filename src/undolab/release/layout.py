@@ -15,6 +15,7 @@ BUILT_FOLDERS = (
     "ledger",
     "metadata",
     "pairs",
+    "published",
     "side",
     "stats",
     "tables",
