@@ -265,3 +265,89 @@ def test_an_audit_looks_at_every_store_of_the_studies(
     monkeypatch.setattr("undolab.cli.records._audit_one", look)
     assert main(["records", "audit"]) == 1
     assert seen == [f"{MODEL}/test", f"{MODEL}/dev"]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _shards(tree: Path, capsys: pytest.CaptureFixture[str], parts: int, *more: str) -> list[str]:
+    """Run the shards of a workflow, the last first, and return their folders."""
+    folders = []
+    for framework in ("F2", "F1"):
+        for part in range(parts, 0, -1):
+            words = [
+                "--study",
+                "small",
+                "--workflow",
+                "RB-STOR-001",
+                "--model",
+                MODEL,
+                "--framework",
+                framework,
+            ]
+            folders.append(str(tree / f"{parts}{''.join(more)}/{framework}.{part}"))
+            said(capsys, "trials", "shard", *words, "--part", f"{part}of{parts}", "--out", folders[-1], *more)
+    return folders
+
+
+def test_one_shard_or_many_give_the_same_bytes(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wire logs, ledgers, pairs and verdicts of one run, of one shard a framework, and of one a seed are equal."""
+    pytest.importorskip("langgraph", reason="F2 needs langgraph (make test installs it)")
+    config = tree / "config/config.yaml"
+    config.write_text(config.read_text().replace("    frameworks:\n    - F1\n", "    frameworks: [F1, F2]\n"))
+    words = ["--study", "small", "--workflow", "RB-STOR-001"]
+    said(capsys, "trials", "run", "--live", *words)
+    said(capsys, "trials", "run", *words, "--out", "whole")
+    wanted = _files(tree / "whole/side/small")
+    assert len(wanted) == 4
+
+    for parts in (1, 2):
+        folders = _shards(tree, capsys, parts)
+        out = f"merged{parts}"
+        assert f"{len(folders)} shards" in said(
+            capsys, "trials", "merge", *folders, "--workflow", "RB-STOR-001", "--out", out
+        )
+        assert _files(tree / out) == wanted
+    assert "is in another shard too" in said(
+        capsys, "trials", "merge", *folders, folders[0], "--workflow", "RB-STOR-001", code=2
+    )
+    (Path(folders[0]) / "ledger/RB-STOR-001.jsonl.zst").write_bytes(b"x")
+    assert "run the shard again" in said(
+        capsys, "trials", "merge", *folders, "--workflow", "RB-STOR-001", code=2
+    )
+    words += ["--model", MODEL, "--framework", "F1", "--out", "x"]
+    assert "not KofN" in said(capsys, "trials", "shard", *words, "--part", "3of2", code=2)
+
+
+def test_shards_and_workers_seal_the_bytes_of_one_recorder(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever records what in whatever order, the sealed file is the same; an answer that two have is taken once."""
+    pytest.importorskip("langgraph", reason="F2 needs langgraph (make test installs it)")
+    config = tree / "config/config.yaml"
+    config.write_text(config.read_text().replace("    frameworks:\n    - F1\n", "    frameworks: [F1, F2]\n"))
+    words = ["trials", "run", "--live", "--study", "small"]
+    records = tree / store_path(MODEL, "dev")
+    said(capsys, *words)
+    one = records.read_bytes()
+    records.unlink()
+
+    for worker in ("2/2", "1/2"):
+        said(capsys, *words, "--worker", worker)
+    assert len(list(records.parent.glob("*.journal.jsonl"))) == 2
+    said(capsys, *words)
+    assert records.read_bytes() == one
+    records.unlink()
+
+    said(capsys, *words, "--worker", "1/2")
+    _shards(tree, capsys, 2, "--live")
+    journals = sorted(records.parent.glob("*.journal.jsonl"))
+    assert len(journals) == 5
+    twice = journals[0].read_bytes().splitlines(keepends=True)
+    with journals[-1].open("ab") as journal:
+        journal.write(twice[1])
+    said(capsys, "records", "seal")
+    assert "no journal" in said(capsys, "records", "seal")
+    assert "24 missing" not in said(capsys, "trials", "status", "--study", "small")
+    assert records.read_bytes() == one

@@ -33,10 +33,11 @@ def test_a_side_study_runs_by_the_rules_of_the_main_one(plan: Any, tmp_path: Pat
 
     more = jobs(said) - main
     assert more == {
+        "merge": DEV + TEST,
         "reconstruct": DEV + TEST,
+        "shard": DEV + TEST,
         "split": 1,
         "stats": 2,
-        "trials": DEV + TEST,
     }, said
     heads = said.partition("rule heads")[0] + said.partition("Indexing the heads")[2].partition("Job ")[0]
     assert "build/side/dev-small/wire/RB-DB-001.jsonl.zst" in heads
@@ -54,3 +55,9 @@ def test_a_side_study_with_an_unknown_key_is_refused_by_the_schema(plan: Any) ->
     said = plan({"typo": {**SIDE, "split": "dev", "seed": [1]}}, "build")
     assert "side_studies" in said
     assert "seed" in said
+
+
+def test_seeds_are_shared_out_as_asked(plan: Any) -> None:
+    """More parts are more shards of the same merged files; there are never more than seeds."""
+    assert jobs(plan({}, "--config", "parts=3", "--", "build"))["shard"] == 3 * TEST
+    assert jobs(plan({}, "--config", "parts=99", "--", "build"))["shard"] == 5 * TEST
