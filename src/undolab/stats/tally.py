@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from undolab.model.verdict import FailureClass
 from undolab.stats.intervals import drawn_sums, draws, ratios
 from undolab.stats.matrix import Matrix
-from undolab.stats.metrics import COUNTS, DEN, NUM, Pair, count
+from undolab.stats.metrics import COUNTS, DEN, FIELD, NUM, Pair, count
 
 SUMMED = (
     "physical",
@@ -92,20 +92,31 @@ class Replicates:
     """The bootstrap of every cell: one row a metric, one column a replicate, all on the same draws."""
 
     def __init__(self, tally: Tally, matrix: Matrix) -> None:
-        self.weights = draws(len(tally.tasks), matrix.replicates, matrix.bootstrap_seed).astype(np.float64)
+        self._matrix = matrix
         self._tally = tally
+        self._drawn: dict[int, NDArray[np.float64]] = {}
+        self.weights = self._draw(len(tally.tasks))
         self._kept: dict[tuple[Cell, ...], NDArray[np.float64]] = {}
 
     def of(self, *pooled: Cell) -> NDArray[np.float64]:
         """Return the replicates of every metric of the cells taken together, (metrics, B); NaN where undefined."""
         if pooled not in self._kept:
             counts = sum((self._tally.counts(cell) for cell in pooled[1:]), self._tally.counts(pooled[0]))
-            sums = drawn_sums(counts, self.weights)
+            # A task without a pair in the cell, because the boundary does not apply to it, is no cluster of it.
+            counts = counts[counts[:, FIELD["N"]] > 0]
+            sums = drawn_sums(counts, self._draw(len(counts)))
             found = np.empty((len(NUM), sums.shape[1]))
             for row, (num, den) in enumerate(zip(NUM, DEN, strict=True)):
                 found[row] = ratios(sums[num], sums[den])
             self._kept[pooled] = found
         return self._kept[pooled]
+
+    def _draw(self, tasks: int) -> NDArray[np.float64]:
+        """Return how often each of so many tasks is drawn in each replicate; cells with as many share the draws."""
+        if tasks not in self._drawn:
+            drawn = draws(max(tasks, 1), self._matrix.replicates, self._matrix.bootstrap_seed)
+            self._drawn[tasks] = drawn[:, :tasks].astype(np.float64)
+        return self._drawn[tasks]
 
 
 def cells(matrix: Matrix) -> Iterator[Cell]:
