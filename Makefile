@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test test-postgres lint live smollm2 record suites test-slurm bench env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test test-postgres lint live smollm2 record suites test-slurm bench report validators env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -84,6 +84,19 @@ bench: ## the benchmarks, one script a hot path; measured times are printed, nev
 	@envs/env.sh dev
 	@envs/env.sh bench || echo "  inspect-ai could not be installed: benchmarks/harness.py is left out"
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; python "$$script"; done
+
+report: ## Snakemake's report of a run, with every figure, table and caption: build/report.html, opens offline
+	@envs/env.sh artifact
+	@snakemake --cores $(CORES) --quiet rules -- build captions
+	@snakemake --report build/report.html -- build
+	@echo "build/report.html is written; open it in a browser"
+
+validators: ## others' validators over the crate of a run and the metadata of the data (after make artifact)
+	@envs/env.sh validators
+	@snakemake --cores $(CORES) --quiet rules -- build
+	@undolab crate
+	@.cache/validators-venv/bin/python envs/validate.py --crate build/crate --croissant build/metadata/croissant.json \
+		--vocabulary "$$(python -c 'from importlib.resources import files; print(files("rocrate") / "data/ro-crate.jsonld")')"
 
 env: ## the environment of make artifact alone
 	@envs/env.sh artifact

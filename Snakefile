@@ -7,7 +7,12 @@ include: "workflow/rules/trials.smk"
 include: "workflow/rules/record.smk"
 include: "workflow/rules/stats.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/undo.smk"
 include: "workflow/rules/release.smk"
+include: "workflow/rules/exports.smk"
+
+
+report: "workflow/report/workflow.rst"
 
 
 localrules:

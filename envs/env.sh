@@ -233,7 +233,7 @@ bench() {
 validators() {
     local want
     artifact
-    want=$(digest envs/validators.lock)
+    want=$(digest envs/setup.lock envs/validators.lock)
     VENV=.cache/validators-venv
     if [ -f "$VENV/stamp-validators" ] && [ "$(cat "$VENV/stamp-validators")" = "$want" ]; then
         say "  Validators: ready"
@@ -242,7 +242,9 @@ validators() {
     say "  Validators: $(locked envs/validators.lock) packages, 130 MB to fetch, 400 MB on disk, one minute"
     rm -f "$VENV/stamp-validators"
     create
-    install "$(locked envs/validators.lock)" --require-hashes --only-binary :all: -r envs/validators.lock
+    # jsonpath-rw has no wheel; it is pure Python and needs no compiler.
+    install 9 --require-hashes --only-binary :all: -r envs/setup.lock
+    install "$(locked envs/validators.lock)" --require-hashes --only-binary :all: --no-binary jsonpath-rw -r envs/validators.lock
     stamp validators "$want"
     say "  Validators: ready"
 }

@@ -43,7 +43,7 @@ def test_a_second_run_plans_nothing(built: Path, run: Any) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [RECORDS, "data/workflows/test/RB-PAY-004.yaml", "results/tables/table1.csv", "paper/paper.pdf"],
+    [RECORDS, "data/workflows/test/RB-PAY-004.yaml", "results/tables/table01.csv", "paper/paper.pdf"],
 )
 def test_one_changed_bit_fails_verify_and_all_by_name(copy: Path, run: Any, name: str) -> None:
     """A change with its times put back is found by both, and named."""
@@ -90,7 +90,7 @@ def test_a_swapped_completion_reaches_verdict_table_paper_and_demo(copy: Path, r
 
     assert done.returncode == 0, done.stdout
     changed = {name for name in _outputs() if (copy / "build" / name).read_bytes() != _released(copy, name)}
-    assert changed >= {f"verdicts/{passed['workflow']}.jsonl", "tables/table1.csv", "demo/index.html"}
+    assert changed >= {f"verdicts/{passed['workflow']}.jsonl", "tables/table01.csv", "demo/index.html"}
     assert (copy / "build/paper/macros.tex").read_text() != (copy.parent / "macros-before.tex").read_text()
 
 
@@ -111,7 +111,7 @@ def _first_record(shard: Path, arm: str) -> str:
 
 
 def _outputs() -> list[str]:
-    return ["tables/table1.csv", "demo/index.html", *(f"verdicts/{name}.jsonl" for name in _workflows())]
+    return ["tables/table01.csv", "demo/index.html", *(f"verdicts/{name}.jsonl" for name in _workflows())]
 
 
 def _workflows() -> list[str]:

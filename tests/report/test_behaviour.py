@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from undolab.model.calls import FinalReport, Phase
@@ -102,6 +103,21 @@ def test_only_fault_arms_without_a_method_count() -> None:
     assert (counts["arms"], counts["not_exposed"], counts["repeat"], counts["verify"]) == (3, 1, 1, 1)
 
 
+def test_a_variant_of_the_examples_has_its_own_controls() -> None:
+    """Arms of one name under two variants of the worked examples are told apart, and each meets its own control."""
+    other = [
+        msgspec.structs.replace(line, examples="check") if isinstance(line, ArmStart) else line
+        for line in arm(READ)
+    ]
+    looks = [
+        msgspec.structs.replace(line, examples="check") if isinstance(line, ArmStart) else line
+        for line in control(READ)
+    ]
+    head, *rows = table([arm(READ), control(), other, looks])
+    found = {row[3]: dict(zip(head, row, strict=True)) for row in rows}
+    assert (found["plain"]["verify"], found["check"]["verify"]) == (1, 0)
+
+
 def test_the_released_logs_give_a_table_that_adds_up(tmp_path: Path) -> None:
     """Over the released shards each row's counts sum to its arms, as many as there are fault arms without a method."""
     logs = sorted((ROOT / "results/wire").glob("*.jsonl.zst"))
@@ -114,7 +130,8 @@ def test_the_released_logs_give_a_table_that_adds_up(tmp_path: Path) -> None:
     for row in rows:
         parts = [row["not_exposed"], *(row[one.value] for one in Behaviour)]
         assert sum(map(int, parts)) == int(row["arms"])
-    assert tex_path.read_text().count("\\\\\n") == len(rows) + 1
+    heads = {tuple(row[name] for name in ("model", "framework", "prompt", "examples")) for row in rows}
+    assert tex_path.read_text().count("\\\\\n") == len(rows) + 1 + len(heads)
 
 
 def test_nothing_to_tell_is_said(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,10 @@ import msgspec
 import pytest
 
 from undolab.model.errors import UndolabError
+from undolab.model.load import load_tools, load_workflows
 from undolab.report import figures, macros, tables
 from undolab.report.captions import captions
+from undolab.report.numbering import FIGURE_FILES, items
 from undolab.stats import matrix_from, run
 from undolab.stats.rows import read_metrics
 from undolab.stats.text import to_json
@@ -32,13 +35,37 @@ def _synthetic() -> ModuleType:
     return module
 
 
+ROOT = Path(__file__).parents[2]
+LITERATURE = ROOT / "data/related.yaml"
+
+
+def _tables(build: Path, out: Path) -> None:
+    tables.write(
+        build, out, load_workflows(ROOT / "data/workflows"), load_tools(ROOT / "data/tools"), LITERATURE
+    )
+
+
+def _figures(build: Path, out: Path) -> list[Path]:
+    return figures.write(build, out, load_workflows(ROOT / "data/workflows"), load_tools(ROOT / "data/tools"))
+
+
 @pytest.fixture(scope="module")
 def stats_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     synthetic = _synthetic()
     root = tmp_path_factory.mktemp("study")
     paths = synthetic.save(synthetic.study(), root / "verdicts")
     run(paths, matrix_from(synthetic.CONFIG, synthetic.WORKFLOWS), root / "stats")
+    (root / "conformance").mkdir()
+    shutil.copyfile(ROOT / "results/conformance/classes.csv", root / "conformance/classes.csv")
     return root / "stats"
+
+
+def _changed(stats_dir: Path, tmp_path: Path, text: str) -> Path:
+    """Return a build whose `metrics.json` has another text."""
+    build = tmp_path / "build"
+    shutil.copytree(stats_dir.parent, build)
+    (build / "stats/metrics.json").write_text(text)
+    return build
 
 
 @pytest.fixture(scope="module")
@@ -56,38 +83,47 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def test_tables_agree_with_the_statistics(stats_dir: Path, tmp_path: Path) -> None:
     """Table 1 has a row a cell, Table 7 a row a task and cell, Table 2 one task of each domain at the lost answer."""
-    tables.write(stats_dir, tmp_path)
+    _tables(stats_dir.parent, tmp_path)
     stats = read_metrics(stats_dir)
-    first, second, seventh = (_rows(tmp_path / f"table{number}.csv") for number in (1, 2, 7))
+    first, second, seventh = (_rows(tmp_path / f"table0{number}.csv") for number in (1, 2, 7))
     assert (len(first), len(second), len(seventh)) == (8, 8 * 4, 12 * 8)
     for row in first:
-        crsr = stats.cell(row["model"], row["framework"], row["boundary"], row["method"]).metrics["crsr"]
+        crsr = stats.cell(row["models"], row["frameworks"], row["boundary"], row["method"]).metrics["crsr"]
         assert (int(row["crsr_num"]), int(row["crsr_den"])) == (crsr.num, crsr.den)
         assert row["prompt"] == "runbook"
     assert {row["boundary"] for row in second} == {"POST_MUTATION_PRE_ACK"}
-    assert [row["task"] for row in second[:3]] == ["RB-CLOUD-004", "RB-CRM-004", "RB-DB-004"]
+    assert [row["task"] for row in second[:4]] == ["RB-CLOUD-004"] * 4
     assert {row["crsr"] for row in seventh if row["D"] == "0"} == {""}
 
 
-def test_tables_for_tex_are_well_formed(stats_dir: Path, tmp_path: Path) -> None:
-    """Each row has as many columns as the table says, names are escaped, and D = 0 is a dash."""
-    tables.write(stats_dir, tmp_path)
-    for number, columns in ((1, 10), (2, 14), (7, 10)):
-        text = (tmp_path / f"table{number}.tex").read_text("ascii")
-        for line in text.splitlines():
-            if line.endswith(r"\\"):
-                spans = [int(width) for width in re.findall(r"\\multicolumn\{(\d+)\}", line)]
-                assert line.count(" & ") + 1 + sum(spans) - len(spans) == columns
-        assert not re.search(r"(?<!\\)_", text)
-    assert re.search(r"RB-STOR-005 & 0/5( & --){8} \\\\", (tmp_path / "table7.tex").read_text())
+def test_cells_together_have_the_interval_of_the_statistics(stats_dir: Path, tmp_path: Path) -> None:
+    """Where a group is one cell, the interval that the tables make is that of `metrics.json`, to the last digit."""
+    _tables(stats_dir.parent, tmp_path)
+    for row in _rows(tmp_path / "table13.csv"):
+        cell = read_metrics(stats_dir).cell(row["model"], row["framework"], row["boundary"], row["method"])
+        for name in ("crsr", "der"):
+            found = cell.metrics[name]
+            assert [row[f"{name}_{side}"] for side in ("lo", "hi")] == [f"{found.lo:.6f}", f"{found.hi:.6f}"]
+
+
+def test_a_task_without_a_passed_control_is_a_dash(stats_dir: Path, tmp_path: Path) -> None:
+    """D = 0 prints no zero: the task has no CRSR."""
+    _tables(stats_dir.parent, tmp_path)
+    assert re.search(r"RB-STOR-005 & 0/5( & --){4} \\\\", (tmp_path / "table07.tex").read_text())
 
 
 def test_a_hostile_name_is_escaped(stats_dir: Path, tmp_path: Path) -> None:
     """A name with TeX in it is printed, not run."""
-    text = (stats_dir / "metrics.json").read_text().replace("RB-DB-004", r"RB-x_{\\input y}")
-    (tmp_path / "metrics.json").write_text(text)
-    tables.write(tmp_path, tmp_path)
-    assert r"x\_\{\textbackslash{}input y\}" in (tmp_path / "table7.tex").read_text()
+    text = (stats_dir / "metrics.json").read_text().replace("gemma3-270m", r"x_{\\input y}")
+    _tables(_changed(stats_dir, tmp_path, text), tmp_path)
+    assert r"x\_\{\textbackslash{}input y\}" in (tmp_path / "table13.tex").read_text()
+
+
+def test_a_task_that_is_no_workflow_is_named(stats_dir: Path, tmp_path: Path) -> None:
+    """Statistics of other tasks than the repository's give no table."""
+    text = (stats_dir / "metrics.json").read_text().replace("RB-DB-004", "RB-DB-999")
+    with pytest.raises(UndolabError, match="RB-DB-999"):
+        _tables(_changed(stats_dir, tmp_path, text), tmp_path)
 
 
 def test_macros_say_what_the_statistics_say(stats_dir: Path, macro_text: dict[str, str]) -> None:
@@ -134,15 +170,21 @@ def test_other_values_become_macros(stats_dir: Path, tmp_path: Path) -> None:
 
 
 def test_captions_name_the_scope(stats_dir: Path) -> None:
-    """Every caption says model, framework, prompt mode, worked examples and N."""
-    for text in captions(read_metrics(stats_dir)).values():
+    """Every caption says model, framework, prompt mode, worked examples and N, or that no model took part."""
+    alone = {item.macro for item in items() if not item.scoped}
+    found = captions(read_metrics(stats_dir))
+    assert all(found[name].endswith("No model took part.") for name in alone)
+    for text in (text for name, text in found.items() if name not in alone):
         for part in ("gemma3-270m", "framework F1", "prompt mode runbook", "worked examples plain", "N = 60"):
             assert part in text
 
 
 def test_figures_have_the_same_bytes_elsewhere(stats_dir: Path, tmp_path: Path) -> None:
-    """Another process, folder, time zone, language, hash seed and matplotlib setting draws the same bytes."""
-    first = figures.write(stats_dir, tmp_path / "a")
+    """Another process, folder, time zone, language, hash seed and matplotlib setting draws the same bytes (field case B22)."""
+    first = _figures(stats_dir.parent, tmp_path / "a")
+    assert [path.name for path in first] == [
+        f"{name}.{kind}" for name in FIGURE_FILES for kind in ("pdf", "png")
+    ]
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nfigure.dpi: 50\npdf.fonttype: 3\n")
     env = os.environ | {
         "LC_ALL": "C",
@@ -151,9 +193,14 @@ def test_figures_have_the_same_bytes_elsewhere(stats_dir: Path, tmp_path: Path) 
         "SOURCE_DATE_EPOCH": "1",
         "TZ": "Asia/Tokyo",
     }
-    code = "import sys; from pathlib import Path; from undolab.report import figures; figures.write(*map(Path, sys.argv[1:]))"
+    code = (
+        "import sys; from pathlib import Path; from undolab.model.load import load_tools, load_workflows;"
+        "from undolab.report import figures; build, out, root = map(Path, sys.argv[1:]);"
+        "figures.write(build, out, load_workflows(root / 'data/workflows'), load_tools(root / 'data/tools'))"
+    )
     out = tmp_path / "elsewhere" / "b"
-    subprocess.run([sys.executable, "-c", code, str(stats_dir), str(out)], check=True, env=env)
+    arguments = [str(stats_dir.parent), str(out), str(ROOT)]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=env)
     digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in first]
     assert digests == [hashlib.sha256((out / path.name).read_bytes()).hexdigest() for path in first]
     pdf = (out / "figure2.pdf").read_bytes()
@@ -173,17 +220,16 @@ def test_a_study_that_nobody_solves_is_still_drawn(stats_dir: Path, tmp_path: Pa
             if name in ("crsr", "eor_cond")
         }
         cells.append(msgspec.structs.replace(cell, D=0, R=0, metrics=cell.metrics | none))
-    (tmp_path / "metrics.json").write_text(to_json(msgspec.structs.replace(stats, cells=cells)))
-    (tmp_path / "contrasts.json").write_bytes((stats_dir / "contrasts.json").read_bytes())
-    figures.write(tmp_path, tmp_path)
-    tables.write(tmp_path, tmp_path)
-    text = macros.write(tmp_path, tmp_path / "macros.tex").read_text()
+    build = _changed(stats_dir, tmp_path, to_json(msgspec.structs.replace(stats, cells=cells)))
+    _figures(build, tmp_path)
+    _tables(build, tmp_path)
+    text = macros.write(build / "stats", tmp_path / "macros.tex").read_text()
     assert r"\newcommand{\URcrsrPreNone}{undefined}" in text
     assert r"\newcommand{\URcrsrPreNoneCI}{undefined}" in text
 
 
 def test_missing_statistics_are_one_sentence(tmp_path: Path) -> None:
     """Without `metrics.json` each writer names the file."""
-    for write in (tables.write, figures.write):
+    for write in (_tables, _figures):
         with pytest.raises(UndolabError, match=r"metrics\.json cannot be read"):
             write(tmp_path, tmp_path / "out")

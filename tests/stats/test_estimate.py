@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from undolab.model.calls import FinalReport
 from undolab.model.verdict import FailureClass, Verdict
-from undolab.stats.estimate import Replicates, Tally, cell_rows, contrast_rows
+from undolab.stats.estimate import cell_rows, contrast_rows
 from undolab.stats.load import join
 from undolab.stats.matrix import Family, Matrix
 from undolab.stats.rows import CellRow, ContrastRow
+from undolab.stats.tally import Replicates, Tally
 
 
 def _rows(verdicts: Sequence[Verdict], matrix: Matrix) -> tuple[list[CellRow], list[ContrastRow]]:

@@ -40,7 +40,7 @@ def test_bytes_depend_on_nothing_but_the_verdicts(
     study_config: dict[str, Any],
     save_rows: Callable[[list[Verdict], Path], list[Path]],
 ) -> None:
-    """Another process with other threads, vector width, hash seed, time zone and folder writes the same bytes."""
+    """B22: another process with other threads, vectors, hash seed, time zone, locale and folder writes the same bytes."""
     paths = save_rows(study_rows, tmp_path / "verdicts")
     first = run(paths, study_matrix, tmp_path / "a")
     (tmp_path / "config.json").write_bytes(msgspec.json.encode(study_config))
@@ -68,6 +68,15 @@ def test_bytes_depend_on_nothing_but_the_verdicts(
         "metrics.csv",
         "tasks.csv",
         "contrasts.csv",
+        "bca.csv",
+        "equivalence.csv",
+        "gap_closure.csv",
+        "pass_k.csv",
+        "power.csv",
+        "sign_flip.csv",
+        "stability.csv",
+        "strata.csv",
+        "support.csv",
     ]
 
 

@@ -104,7 +104,9 @@ store.peer(Context("acme", "colleague", "-"), sys.argv[2], Effect("add", "ticket
 """
 
 
-def test_a_process_whose_clock_is_behind_revives_nothing(database: Path | str, store: Store, clock: Clock) -> None:
+def test_a_process_whose_clock_is_behind_revives_nothing(
+    database: Path | str, store: Store, clock: Clock
+) -> None:
     """The store's time is the latest that any process has brought: what expired for one has expired for all."""
     receipt = store.forward(ME, add(4), ttl_ms=1000)
     for ahead, outcome in ((999, Outcome.COMPENSATED), (1000, Outcome.REFUSED)):

@@ -6,13 +6,17 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version, validate
 
 try:
+    from undolab.release.croissant import FOLDERS
     from undolab.release.graph import (
         code,
+        exhibit,
+        exhibits,
         released,
         shards,
         studies,
         use_this_environment,
         with_tex,
+        within,
     )
 except ImportError as missing:
     raise WorkflowError(

@@ -4,6 +4,8 @@ BUILT = [
     expand("build/splits/{split}.json", split=SPLITS),
     CONFORMANCE,
     UNDO,
+    UNDO_STUDY,
+    UNDO_REPORT,
     "build/conformance/sweep.csv",
     "build/validity/cases.csv",
     "build/validity/mutants.csv",
@@ -20,21 +22,17 @@ BUILT = [
             ],
             at=at,
             workflows=study["workflows"],
-            name=[
-                "contrasts.csv",
-                "contrasts.json",
-                "metrics.csv",
-                "metrics.json",
-                "tasks.csv",
-            ],
+            name=STATS,
         )
         for at, study in STUDIES.items()
     ],
     expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
     expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
+    "build/published/undobench.csv",
+    "build/published/undoscope.csv",
     "build/demo/index.html",
-    "build/tables/tablebehaviour.csv",
-    "build/tables/tablebehaviour.tex",
+    expand("build/tables/{table}.{kind}", table=WIRE_TABLES, kind=["csv", "tex"]),
+    "build/metadata/croissant.json",
     *(["build/paper/paper.pdf"] if TEX else []),
 ]
 SMOKE = ["RB-DB-005", "RB-GIT-004", "RB-PAY-004"]

@@ -1,13 +1,21 @@
 # From statistics to what people read: tables, figures, the paper and the demo page.
 
-TABLES = [
-    "table1",
-    "table2",
-    "table7",
-    "tablecomposition",
-    "tablesweep",
-    "tablevalidity",
-    "tableworkflows",
+from undolab.report.numbering import FIGURE_FILES, TABLE_FILES, WIRE_TABLE_FILES
+
+TABLES = list(TABLE_FILES)
+WIRE_TABLES = list(WIRE_TABLE_FILES)
+FIGURES = list(FIGURE_FILES)
+# The statistics of the main study and, where there are side studies, of each of them.
+METRICS = [
+    f"build/{at}stats/metrics.json" for at in globals().get("STUDIES", {"": None})
+]
+WIRE = [
+    f"build/{at}wire/{name}.jsonl.zst"
+    for at, study in globals()
+    .get("STUDIES", {"": {"split": SPLIT, "workflows": WORKFLOWS}})
+    .items()
+    if study["split"] == SPLIT
+    for name in study["workflows"]
 ]
 EVIDENCE = [
     "build/conformance/baselines.csv",
@@ -18,7 +26,6 @@ EVIDENCE = [
     "build/validity/cases.csv",
     "build/validity/mutants.csv",
 ]
-FIGURES = ["figure2", "figure3", "figure5"]
 PAPER_SOURCES = [
     str(path)
     for path in sorted(Path("paper").rglob("*"))
@@ -32,11 +39,14 @@ rule tables:
         EVERY_WORKFLOW,
         TOOLS,
         "config/config.yaml",
-        "build/stats/contrasts.json",
-        "build/stats/metrics.json",
-        expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
+        "data/related.yaml",
+        METRICS,
     output:
-        expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
+        exhibits(
+            expand("build/tables/{table}.{kind}", table=TABLES, kind=["csv", "tex"]),
+            "Tables",
+            "csv",
+        ),
     log:
         "build/logs/tables.log",
     params:
@@ -49,10 +59,18 @@ rule tables:
 
 rule behaviour:
     input:
-        expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
+        "config/config.yaml",
+        WIRE,
     output:
-        "build/tables/tablebehaviour.csv",
-        "build/tables/tablebehaviour.tex",
+        exhibits(
+            expand(
+                "build/tables/{table}.{kind}",
+                table=["tablebehaviour"],
+                kind=["csv", "tex"],
+            ),
+            "Tables",
+            "csv",
+        ),
     log:
         "build/logs/behaviour.log",
     params:
@@ -63,11 +81,44 @@ rule behaviour:
         "undolab report behaviour --build build 2>&1 | tee {log}"
 
 
+rule telemetry:
+    input:
+        "config/config.yaml",
+        "config/models.yaml",
+        sorted(str(path) for path in Path("data/measurements").glob("latency.json")),
+        expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
+        expand("data/records/{model}/{split}.jsonl.zst", model=MODELS, split=SPLIT),
+    output:
+        expand(
+            "build/tables/{table}.{kind}",
+            table=[name for name in WIRE_TABLES if name != "tablebehaviour"],
+            kind=["csv", "tex"],
+        ),
+    log:
+        "build/logs/telemetry.log",
+    params:
+        code=code("report", "cli"),
+    message:
+        "Counting calls, tokens and what was asked again"
+    shell:
+        "undolab report telemetry --build build 2>&1 | tee {log}"
+
+
 rule figures:
     input:
-        "build/stats/metrics.json",
+        EVERY_WORKFLOW,
+        TOOLS,
+        "build/conformance/classes.csv",
+        METRICS,
     output:
-        expand("build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]),
+        exhibits(
+            expand(
+                "build/figures/{figure}.{kind}", figure=FIGURES, kind=["pdf", "png"]
+            ),
+            "Figures",
+            "pdf",
+            "png",
+        ),
     log:
         "build/logs/figures.log",
     params:
@@ -106,10 +157,10 @@ rule pdf:
     input:
         PAPER_SOURCES,
         "build/paper/macros.tex",
-        expand("build/tables/{table}.tex", table=TABLES),
+        expand("build/tables/{table}.tex", table=TABLES + WIRE_TABLES),
         expand("build/figures/{figure}.pdf", figure=FIGURES),
     output:
-        "build/paper/paper.pdf",
+        exhibit("build/paper/paper.pdf", "Paper and demo", "paper"),
     log:
         "build/logs/paper.log",
     params:
@@ -131,7 +182,7 @@ rule page:
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
         expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
     output:
-        "build/demo/index.html",
+        exhibit("build/demo/index.html", "Paper and demo", "demo"),
     log:
         "build/logs/demo.log",
     params:

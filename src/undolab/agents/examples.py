@@ -1,10 +1,16 @@
-"""The worked examples that stand before the task. They decide how a small model recovers, so `plain` shows no failure."""
+"""The worked examples that stand before the task. They decide how a small model recovers, so `plain` shows no failure.
 
+`retry` and `check` are the same tasks, in two of which an answer is lost: after it `retry` makes the call again at once, and
+`check` reads first and makes it again only where it did not happen.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from undolab.agents.base import PublicTool
+from undolab.model.calls import LOST, Phase, Reply
 from undolab.model.workflow import Step
 
 
@@ -18,6 +24,18 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[Step]
     outputs: list[dict[str, Any]]
     """One result a step."""
+    after: Mapping[int, list[tuple[Step, dict[str, Any]]]] = {}
+    """Place of a step (from 0) whose answer is lost first, to the calls that follow the error and their results."""
+
+    def log(self) -> Iterator[tuple[int, Step, Reply]]:
+        """Yield each call with the place in the runbook that it is counted by, and its reply."""
+        for place, (step, output) in enumerate(zip(self.steps, self.outputs, strict=True)):
+            if place not in self.after:
+                yield place, step, Reply(phase=Phase.OK, output=output)
+                continue
+            yield place, step, Reply(phase=Phase.UNKNOWN, output=LOST)
+            for call, answer in self.after[place]:
+                yield place, call, Reply(phase=Phase.OK, output=answer)
 
 
 def _tool(name: str, *arguments: str, reads: bool = False) -> PublicTool:
@@ -96,5 +114,18 @@ PLAIN = [
     ),
 ]
 
-VARIANTS = {"plain": PLAIN}
+_LAMP, _BED, _BOOK = PLAIN
+_with = msgspec.structs.replace
+RETRY = [
+    _with(_LAMP, after={1: [(_LAMP.steps[1], _LAMP.outputs[1])]}),
+    _BED,
+    _with(_BOOK, after={1: [(_BOOK.steps[1], _BOOK.outputs[1])]}),
+]
+CHECK = [
+    _with(_LAMP, after={1: [(_LAMP.steps[0], {"lamp_id": "L7", "color": "warm", "percent": 90})]}),
+    _BED,
+    _with(_BOOK, after={1: [(_BOOK.steps[0], _BOOK.outputs[0]), (_BOOK.steps[1], _BOOK.outputs[1])]}),
+]
+
+VARIANTS = {"plain": PLAIN, "retry": RETRY, "check": CHECK}
 """Variant to examples."""

@@ -47,12 +47,12 @@ def build_grammar(tools: Sequence[PublicTool]) -> str:
     for number, tool in enumerate(tools):
         rules.append(f"tool-{number} ::= {_call(tool)}")
     calls = " | ".join(f"tool-{number}" for number in range(len(tools)))
-    line = [f'ordinal "-{TASK_LABEL}: " call'] if tools else []
+    rules.append(f"ordinal ::= {' | '.join(_literal(word) for word in NUMBERS)}")
     if tools:
         rules.append(f"call ::= {calls}")
-        rules.append(f"ordinal ::= {' | '.join(_literal(word) for word in NUMBERS)}")
-    line.append('"finish: " (' + " | ".join(_literal(word) for word in REPORTS) + ")")
-    return f'root ::= ({" | ".join(line)}) "\\n"\n' + "\n".join(rules) + _VALUES
+    ends = '"finish: " (' + " | ".join(_literal(word) for word in REPORTS) + ")"
+    what = f"(call | {ends})" if tools else ends
+    return f'root ::= "{TASK_LABEL} step " ordinal ": " {what} "\\n"\n' + "\n".join(rules) + _VALUES
 
 
 def _call(tool: PublicTool) -> str:

@@ -12,18 +12,26 @@ from undolab.model.canon import canonical
 REPORTS = {"done": FinalReport.DONE, "not done": FinalReport.NOT_DONE, "unknown": FinalReport.UNKNOWN}
 """What may follow `finish: `."""
 
-NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
-"""How calls are counted: a word and a label, `two-task: `. A small model copies a line the better the rarer its start is,
-so each worked example has a label of its own, and only the task's runbook starts as its log does."""
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen".split()
+"""How lines are counted: `task step two: `. A small model copies a line the better the rarer its start is, so each worked
+example has a label of its own, only the task's runbook starts as its log does, and the end is counted too."""
 TASK_LABEL = "task"
 
-_CALL = re.compile(rf"(?:{'|'.join(NUMBERS)})-{TASK_LABEL}: ([A-Za-z_][A-Za-z0-9_.-]*)\(")
+_START = re.compile(rf"{TASK_LABEL} step (?:{'|'.join(NUMBERS)}): ")
+_CALL = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)\(")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=")
 _FINISH = "finish: "
+DONE = _FINISH + "done"
+"""How an answered task ends."""
 
 
 class BadLineError(ValueError):
     """The line is no call and no finish; the text says why."""
+
+
+def start(label: str, place: int) -> str:
+    """Return what the line at `place` (from 0) of a runbook or log begins with."""
+    return f"{label} step {NUMBERS[place]}: "
 
 
 def argument_names(parameters: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -58,14 +66,17 @@ def read_line(text: str, tools: Collection[str]) -> ToolCall | FinalReport:
     Raises:
         BadLineError: it is neither.
     """
-    if text.startswith(_FINISH):
-        report = REPORTS.get(text.removeprefix(_FINISH))
+    head = _START.match(text)
+    if head is None:
+        raise BadLineError("an empty line" if not text.strip() else "not a call and not a finish")
+    if text.startswith(_FINISH, head.end()):
+        report = REPORTS.get(text[head.end() + len(_FINISH) :])
         if report is None:
             raise BadLineError("a finish that is not done, not done or unknown")
         return report
-    head = _CALL.match(text)
+    head = _CALL.match(text, head.end())
     if head is None:
-        raise BadLineError("an empty line" if not text.strip() else "not a call and not a finish")
+        raise BadLineError("not a call and not a finish")
     tool = head[1]
     if tool not in tools:
         raise BadLineError(f"an unknown tool, {tool}")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from undolab.agents.base import Exchange, TaskView
 from undolab.agents.examples import VARIANTS
-from undolab.agents.line import TASK_LABEL, write_reply
-from undolab.agents.prompt import write_steps, write_task
-from undolab.model.calls import Phase, Reply
+from undolab.agents.line import DONE, TASK_LABEL, start, write_reply
+from undolab.agents.prompt import write_log, write_task
+from undolab.model.calls import Reply
 
 _HUMAN = "[human]\n"
 _AI = "[ai]\n"
@@ -29,10 +29,9 @@ def write_messages(view: TaskView, history: Sequence[Exchange], examples: str, o
     for one in VARIANTS[examples]:
         steps = one.steps if view.steps else []
         parts.append(_HUMAN + write_task(one.objective, one.tools, steps, one.label))
-        for line, output in zip(write_steps(one.tools, one.steps, one.label), one.outputs, strict=True):
-            reply = Reply(phase=Phase.OK, output=output)
+        for line, reply in write_log(one):
             parts.append(f"{_AI}{line}\n{_write_tool(reply, output_chars)}")
-        parts.append(f"{_AI}finish: done\n\n")
+        parts.append(f"{_AI}{start(one.label, len(one.steps))}{DONE}\n\n")
     parts.append(_HUMAN + write_task(view.objective, view.tools, view.steps, TASK_LABEL))
     for exchange in history:
         parts.append(f"{_AI}{exchange.turn.said}\n")

@@ -1,21 +1,19 @@
 """The transcript prompt: worked examples, the task, and the log so far, which the model continues by one line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from undolab.agents.base import Exchange, PublicTool, TaskView
 from undolab.agents.examples import VARIANTS, Example
-from undolab.agents.line import NUMBERS, TASK_LABEL, argument_names, write_call, write_reply
-from undolab.model.calls import Phase, Reply
+from undolab.agents.line import DONE, TASK_LABEL, argument_names, start, write_call, write_reply
+from undolab.model.calls import Reply
 from undolab.model.workflow import Step
 
 STOP = "\n"
 """What ends the model's line."""
 
-FINISH = "finish: done\n"
-"""Ends a log and, so that its length need not be counted, a runbook."""
 RULE = "---\n"
-"""Stands between runbook and log, and between tasks: a word there is taken for a step."""
+"""Stands between runbook and log: a word there is taken for a step."""
 
 Layout: TypeAlias = Callable[[TaskView, Sequence[Exchange], str, int], str]
 """Writes the prompt of the next turn from the task, the history, the variant of examples and the length of a reply."""
@@ -47,26 +45,30 @@ def write_task(objective: str, tools: Sequence[PublicTool], steps: Sequence[Step
     names = [tool.name if steps else _signature(tool) for tool in tools]
     text = f"Tools: {', '.join(names)}\nTask: {' '.join(objective.split())}\n"
     if steps:
-        text += "Runbook:\n" + "".join(line + "\n" for line in write_steps(tools, steps, label)) + FINISH
+        text += "Runbook:\n" + "".join(line + "\n" for line in write_steps(tools, steps, label))
     return text
 
 
 def write_steps(tools: Sequence[PublicTool], steps: Sequence[Step], label: str) -> list[str]:
-    """Return each step as the line that the model would write."""
+    """Return each step as the line that the model would write, and the line that ends it: a length is hard to count."""
     by_name = {tool.name: tool for tool in tools}
-    calls = (write_call(by_name[step.tool], step.arguments) for step in steps)
-    return [f"{number}-{label}: {call}" for number, call in zip(NUMBERS, calls, strict=False)]
+    calls = [write_call(by_name[step.tool], step.arguments) for step in steps]
+    return [start(label, place) + what for place, what in enumerate([*calls, DONE])]
+
+
+def write_log(example: Example) -> Iterator[tuple[str, Reply]]:
+    """Yield each call of an example as the line that the model would write, and its reply."""
+    by_name = {tool.name: tool for tool in example.tools}
+    for place, step, reply in example.log():
+        yield start(example.label, place) + write_call(by_name[step.tool], step.arguments), reply
 
 
 def _write_example(example: Example, runbook: bool, output_chars: int) -> str:
-    text = (
-        write_task(example.objective, example.tools, example.steps if runbook else [], example.label) + RULE
-    )
-    for line, output in zip(
-        write_steps(example.tools, example.steps, example.label), example.outputs, strict=True
-    ):
-        text += f"{line}\n{write_reply(Reply(phase=Phase.OK, output=output), output_chars)}\n"
-    return text + FINISH + RULE
+    steps = example.steps if runbook else []
+    text = write_task(example.objective, example.tools, steps, example.label) + RULE
+    for line, reply in write_log(example):
+        text += f"{line}\n{write_reply(reply, output_chars)}\n"
+    return f"{text}{start(example.label, len(example.steps))}{DONE}\n\n"
 
 
 def _signature(tool: PublicTool) -> str:

@@ -4,7 +4,20 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from undolab.cli import models, readme, records, release, report, trials, undo, validate, wire, workflows
+from undolab.cli import (
+    claims,
+    exports,
+    models,
+    readme,
+    records,
+    release,
+    report,
+    trials,
+    undo,
+    validate,
+    wire,
+    workflows,
+)
 from undolab.model.errors import UndolabError
 
 _DESCRIPTION = """When a tool call's outcome is lost, does the agent's world end up exactly right?
@@ -17,7 +30,20 @@ def parser() -> argparse.ArgumentParser:
         prog="undolab", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for room in (release, workflows, trials, validate, wire, undo, records, models, report, readme):
+    for room in (
+        release,
+        workflows,
+        trials,
+        validate,
+        wire,
+        undo,
+        records,
+        models,
+        report,
+        claims,
+        exports,
+        readme,
+    ):
         room.add_commands(commands)
     return top
 

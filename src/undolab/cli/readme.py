@@ -35,6 +35,10 @@ def _readme(arguments: argparse.Namespace) -> int:
     if MEASURED.is_file():
         text = filled(text, "minutes", minutes(between(text, "minutes"), measured(MEASURED)))
     write_bytes(README, text.encode())
+    from undolab.cli import evaluation
+
+    if evaluation.PAGE.is_file():
+        evaluation.fill(Path())
     print(f"{README} is filled from {arguments.check}" + (f" and {MEASURED}" if MEASURED.is_file() else ""))
     return 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from undolab.cli.common import BUILD, CONFIG, TOOLS, WORKFLOWS, Commands, read_config, read_tools
+from undolab.cli.stats import add_actions
 from undolab.model.config import MAIN, place
 from undolab.model.errors import UndolabError
 from undolab.model.load import load_workflows, read_yaml
@@ -17,6 +18,8 @@ from undolab.trials.source import store_path
 
 _TECTONIC = Path(".tools/tectonic")
 _EPOCH = "1767225600"
+_LITERATURE = Path("data/related.yaml")
+_MEASUREMENTS = Path("data/measurements")
 
 
 def add_commands(commands: Commands) -> None:
@@ -27,14 +30,17 @@ def add_commands(commands: Commands) -> None:
     numbers.add_argument("--build", type=Path, default=BUILD, help="folder of the build (default: build)")
     numbers.add_argument("--study", metavar="NAME", default=MAIN, help=f"which study (default: {MAIN})")
     numbers.set_defaults(run=_stats)
+    add_actions(numbers)
     top = commands.add_parser("report", help="tables, figures, macros, paper or demo from a build")
     parts = top.add_subparsers(title="parts", metavar="PART", required=True)
     stages: dict[str, tuple[str, Callable[[Path], Any]]] = {
         "tables": ("every table of the paper as CSV and TeX", _tables),
-        "figures": ("figures 2, 3 and 5 as PDF and PNG", _figures),
+        "figures": ("every figure of the paper as PDF and PNG", _figures),
         "macros": ("every number of the paper as a TeX macro", _macros),
         "paper": ("the PDF, set by Tectonic without a network", _paper),
         "behaviour": ("what the models do after the error without a method, from the wire logs", _behaviour),
+        "telemetry": ("calls, tokens, times and INFRA_ERROR, from wire logs and records", _telemetry),
+        "undo": ("figures and tables of the undo part", _undo),
         "demo": ("the page that opens without a server", _demo),
     }
     for name, (help_text, stage) in stages.items():
@@ -76,23 +82,38 @@ def _stats(arguments: argparse.Namespace) -> int:
     absent = not_applicable(study, workflows, read_tools())
     here = arguments.build / place(arguments.study)
     verdicts = [here / "verdicts" / f"{name}.jsonl" for name in names]
-    run(verdicts, matrix_from(read_yaml(CONFIG), names, arguments.study, absent), here / "stats")
+    reversibility = {workflow.id: workflow.reversibility.value for workflow in workflows}
+    matrix = matrix_from(read_yaml(CONFIG), names, arguments.study, absent)
+    run(verdicts, matrix, here / "stats", reversibility)
     return 0
 
 
 def _tables(build: Path) -> None:
     from undolab.report import composition, matrix, tables
 
-    out = build / "tables"
-    tables.write(build / "stats", out)
+    out, workflows, tools = build / "tables", load_workflows(WORKFLOWS), read_tools()
+    tables.write(build, out, workflows, tools, _LITERATURE)
     matrix.write(build, out)
-    composition.write(load_workflows(WORKFLOWS), read_tools(), read_config().study.split, build, out)
+    composition.write(workflows, tools, read_config().study.split, build, out)
 
 
 def _figures(build: Path) -> None:
     from undolab.report import figures
 
-    figures.write(build / "stats", build / "figures")
+    figures.write(build, build / "figures", load_workflows(WORKFLOWS), read_tools())
+
+
+def _telemetry(build: Path) -> None:
+    from undolab.cli.telemetry import read_calls
+    from undolab.report import telemetry
+    from undolab.report.sheet import write_sheets
+    from undolab.wire import read_arms
+
+    study = read_config().study
+    logs = sorted((build / "wire").glob("*.jsonl.zst"))
+    arms = (lines for log in logs for _, lines in read_arms(log))
+    calls = {model: read_calls(model, study.split) for model in study.models}
+    write_sheets(telemetry.sheets(arms, calls, telemetry.read_latencies()), build / "tables")
 
 
 def _macros(build: Path) -> None:
@@ -133,7 +154,17 @@ def _paper(build: Path) -> None:
 def _behaviour(build: Path) -> None:
     from undolab.report import behaviour
 
-    behaviour.write(sorted((build / "wire").glob("*.jsonl.zst")), build / "tables")
+    # The side studies on these tasks differ in their worked examples; those on other splits are no part of this table.
+    names = _workflows()
+    logs = [*(build / "wire").glob("*.jsonl.zst"), *build.glob("side/*/wire/*.jsonl.zst")]
+    behaviour.write(sorted(log for log in logs if log.name.split(".")[0] in names), build / "tables")
+
+
+def _undo(build: Path) -> None:
+    from undolab.report import undo_figures, undo_tables
+
+    undo_figures.write(build, _MEASUREMENTS, build / "figures")
+    undo_tables.write(build, _MEASUREMENTS, build / "tables")
 
 
 def _demo(build: Path) -> None:

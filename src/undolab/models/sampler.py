@@ -58,6 +58,7 @@ def head(logits: "Logits", raw: "Logits", sampling: Sampling, keep: int | None =
     Args:
         logits: What is drawn from, after grammar and penalties; refused tokens are -inf.
         raw: What the model said; the log-probabilities are of these.
+        keep: How many.
         sampling: Temperature and cuts, applied in llama.cpp's order: top-k, top-p, min-p, temperature.
     """
     import numpy as np

@@ -4,11 +4,14 @@ Each node is what the model says after some tokens. It is computed once; a seed 
 """
 
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from undolab.model.record import CompletionRequest
-from undolab.models.sampler import Head
+
+if TYPE_CHECKING:
+    from undolab.models.sampler import Head
 
 _TREES = 4000
 """Requests remembered, the last used ones; a tree holds some thirty nodes of 2 kB."""

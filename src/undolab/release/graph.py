@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,9 @@ from undolab.model.config import MAIN, place
 from undolab.model.errors import UndolabError
 from undolab.release import layout, manifest, sources
 from undolab.release.files import file_digest
+
+CAPTIONS = "build/captions"
+"""Where the captions of tables and figures are built for Snakemake's report."""
 
 _EPOCH = "1767225600"
 
@@ -64,3 +67,38 @@ def released() -> list[str]:
     except UndolabError as error:
         return [str(error)]
     return [*found.changed, *found.missing, *found.extra, *found.links, file_digest(Path(layout.MANIFEST))]
+
+
+def flat(paths: Iterable[Any]) -> list[str]:
+    """Return nested lists of paths as one list."""
+    return [name for item in paths for name in ([str(item)] if isinstance(item, str) else flat(item))]
+
+
+def within(paths: Iterable[Any], folders: Collection[str]) -> list[str]:
+    """Return those of nested lists of paths that lie in one of these folders of the build."""
+    return [path for path in flat(paths) if len(parts := Path(path).parts) > 2 and parts[1] in folders]
+
+
+def exhibits(paths: Iterable[Any], category: str, *kinds: str) -> list[Any]:
+    """Return output files of a rule; those of the given kinds stand in Snakemake's report, captioned by the build."""
+    return [
+        _shown(path, category, f"../../{CAPTIONS}/{Path(path).stem}.rst")
+        if Path(path).suffix[1:] in kinds
+        else path
+        for path in flat(paths)
+    ]
+
+
+def exhibit(path: str, category: str, name: str) -> Any:
+    """Return one output file that Snakemake's report shows with the words of `workflow/report/<name>.rst`."""
+    return _shown(path, category, f"../report/{name}.rst")
+
+
+def _shown(path: str, category: str, caption: str) -> Any:
+    # Snakemake looks for a caption from the folder of the rules.
+    from snakemake.io import report  # type: ignore[import-untyped]
+
+    labels = {"name": Path(path).stem, "file": Path(path).suffix[1:]} | (
+        {"study": "{at}"} if "{at}" in path else {}
+    )
+    return report(path, caption=caption, category=category, labels=labels)

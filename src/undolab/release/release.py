@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from undolab.model.errors import UndolabError
-from undolab.release import layout, manifest
+from undolab.release import claims, layout, manifest
 from undolab.release.compare import built_files
 from undolab.release.files import walk, write_if_changed
 
@@ -52,6 +52,8 @@ def release(root: Path, build: Path, *, remove: bool = False) -> Released:
             f"the build does not make {', '.join(removed[:3])}{more}, which is released; build everything, or remove it "
             "with `undolab release --remove`."
         )
+    # Before anything is written: a sentence that the new numbers make untrue stops the release.
+    said = _claims(root, build, kept) if (root / claims.CLAIMS).is_file() else None
     written = [
         name
         for source in built
@@ -59,4 +61,16 @@ def release(root: Path, build: Path, *, remove: bool = False) -> Released:
     ]
     for name in removed:
         (root / name).unlink()
+    if said is not None and write_if_changed(root / claims.CLAIMS, said):
+        written.append(claims.CLAIMS)
     return Released(written=written, removed=removed, named=manifest.write(root))
+
+
+def _claims(root: Path, build: Path, built: set[str]) -> bytes:
+    """Return the file of claims with the values of the build."""
+    files, _ = manifest.covered(root)
+
+    def read(name: str) -> Path:
+        return build / (layout.built_path(name) or name) if name in built else root / name
+
+    return claims.refreshed(root, dict.fromkeys([*files, *built], ""), read)

@@ -17,7 +17,8 @@ from undolab.model.errors import UndolabError
 from undolab.model.fault import Boundary
 from undolab.model.files import write_bytes
 from undolab.model.tools import Op
-from undolab.model.wire import ArmId, ArmStart, FaultEvent, ReportEvent, WireEffectEvent, WireLine
+from undolab.model.wire import ArmStart, FaultEvent, ReportEvent, WireEffectEvent, WireLine
+from undolab.report.sheet import block_head
 from undolab.report.tex import escape, tabular
 from undolab.report.words import boundary
 from undolab.stats.text import to_csv
@@ -106,13 +107,13 @@ def table(arms: Iterable[Sequence[WireLine]]) -> list[list[str | int]]:
         start = lines[0]
         if isinstance(start, ArmStart) and start.arm.method == "none":
             if start.arm.arm == "control":
-                controls[_trial(start.arm)] = lines
+                controls[_trial(start)] = lines
             else:
                 struck.append((start, lines))
     found: dict[_Cell, Counter[Behaviour | None]] = {}
     for start, lines in struck:
         arm = start.arm
-        control = controls.get(_trial(arm))
+        control = controls.get(_trial(start))
         if control is None:
             raise UndolabError(f"{arm.name()}: its control is not in the wire logs; run the trials again")
         cell = (arm.model, arm.framework, start.prompt, start.examples, arm.boundary)
@@ -125,8 +126,10 @@ def table(arms: Iterable[Sequence[WireLine]]) -> list[list[str | int]]:
     return rows
 
 
-def _trial(arm: ArmId) -> tuple[str, ...]:
-    return (arm.workflow, arm.model, arm.framework, str(arm.seed))
+def _trial(start: ArmStart) -> tuple[str, ...]:
+    """Return what a fault arm shares with its control; side studies have arms of the same names with other examples."""
+    arm = start.arm
+    return (start.prompt, start.examples, arm.workflow, arm.model, arm.framework, str(arm.seed))
 
 
 def write(logs: Sequence[Path], out_dir: Path) -> list[Path]:
@@ -154,12 +157,11 @@ def _tex(rows: Sequence[Sequence[str | int]]) -> str:
     blocks: dict[tuple[str | int, ...], list[list[str]]] = {}
     for row in rows[1:]:
         whose = tuple(row[:4])
-        first = whose not in blocks
-        name = f"{row[0]}, {row[1]}, {row[2]}, {row[3]}" if first else ""
+        name = f"{row[0]}, {row[1]}: prompt mode {row[2]}, worked examples {row[3]}"
+        block = blocks.setdefault(whose, [block_head(2 + len(_WORDS), name)])
         exposed = int(row[5]) - int(row[6])
-        counts = [str(count) for count in row[7:]]
-        blocks.setdefault(whose, []).append(
-            [escape(name), escape(boundary(str(row[4]))), f"{exposed}/{row[5]}", *counts]
+        block.append(
+            [escape(boundary(str(row[4]))), f"{exposed}/{row[5]}", *(str(count) for count in row[7:])]
         )
-    header = [["Model, framework, prompt, examples", "Boundary", "Exposed", *_WORDS.values()]]
-    return tabular("ll" + "r" * (1 + len(_WORDS)), header, list(blocks.values()))
+    header = [["Boundary", "Exposed", *_WORDS.values()]]
+    return tabular("l" + "r" * (1 + len(_WORDS)), header, list(blocks.values()))

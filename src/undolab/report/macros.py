@@ -10,7 +10,9 @@ Names hold letters only: `\UR`, the metric or count in lower case, then parts th
 - `\URtaskPostBzeroDBfourD`: a size of one task's cell, the task without its `RB`; likewise its metrics
   `\URtaskcrsrPostBzeroDBfour`.
 - `\URdiffcrsrPostBtwoBzero`: a contrast of methods in percentage points; `\URdiffcrsrBzeroPrePost`: of boundaries.
-  With `CI`, `P` (as `p = 0.012`, in math mode) and `PHolm` added: its interval, p-value and adjusted p-value.
+  With `CI`, `P` (as `p = 0.012`, in math mode), `PHolm` and `Shown` added: its interval, p-value, adjusted p-value, and
+  `shown` or `not shown` by the plan's rule (adjusted p below 0.05).
+- `\URallcrsrPostBzero` (also `CI`, `Num`, `Den`) and `\URallsizePostBzeroExposed`: all models and frameworks together.
 - `\URcountWorkflows`, `\URcountPairs`, ...: sizes of the study; `\URbootstrapB`, `\URmodelName`, ...: what was run.
 - `\URcaptionTableOne`, `\URcaptionFigureTwo`, ...: captions.
 - `\UR<prefix>...`: leaves of other JSON values, named by their path.
@@ -29,8 +31,11 @@ from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
 from undolab.model.verdict import FailureClass
 from undolab.report.captions import captions
+from undolab.report.pool import pool, total
 from undolab.report.tex import escape
+from undolab.report.view import View
 from undolab.report.words import UNDEFINED, interval, percent, scopes
+from undolab.stats.metrics import METRICS
 from undolab.stats.rows import CellRow, ContrastRow, MetricsFile, read_contrasts, read_metrics
 
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -39,9 +44,11 @@ _PLACE = {
     "DURING_MUTATION": "During",
     "POST_MUTATION_PRE_ACK": "Post",
     "POST_ACK_PRE_CHECKPOINT": "PostAck",
+    "POST_ACK_PRE_CHECKPOINT_TOLD": "PostAckTold",
     "DURING_COMPENSATION": "Compensation",
 }
 _SMALLEST_P = 0.001
+_SHOWN_BELOW = 0.05
 
 
 def write(
@@ -77,7 +84,9 @@ def collect(stats_dir: Path) -> dict[str, str]:
     macros: dict[str, str] = {}
     _add(macros, _study(stats))
     for cell in stats.cells:
-        _add(macros, _cell(cell, main))
+        if cell.N:
+            _add(macros, _cell(cell, main))
+    _add(macros, _together(View(stats)))
     for row in read_contrasts(stats_dir):
         _add(macros, _contrast(row, main))
     _add(macros, [(f"caption{name}", escape(text)) for name, text in captions(stats).items()])
@@ -117,7 +126,8 @@ def _part(word: str) -> str:
 def _study(stats: MetricsFile) -> list[tuple[str, str]]:
     study = stats.study
     controls = len(study.workflows) * len(study.seeds) * len(scopes(stats))
-    faults = controls * len(study.boundaries) * len(study.methods)
+    pooled = [cell for cell in stats.cells if cell.scope.task == "all" and cell.N]
+    faults = sum(cell.N for cell in pooled)
     counts = {
         "Workflows": len(study.workflows),
         "Domains": len({name.split("-")[1] for name in study.workflows if "-" in name}),
@@ -128,7 +138,7 @@ def _study(stats: MetricsFile) -> list[tuple[str, str]]:
         "Controls": controls,
         "Pairs": faults,
         "Arms": controls + faults,
-        "Cells": len(study.boundaries) * len(study.methods) * len(scopes(stats)),
+        "Cells": len(pooled),
         "N": len(study.workflows) * len(study.seeds),
         "D": stats.cells[0].D,
     }
@@ -173,6 +183,25 @@ def _cell(cell: CellRow, main: tuple[str, str]) -> list[tuple[str, str]]:
     return found
 
 
+def _together(view: View) -> list[tuple[str, str]]:
+    """Return the macros of all models and frameworks together, as Table 1 prints them."""
+    found = []
+    for place in view.places:
+        for method in view.methods(place):
+            cells = view.task_cells(place, method)
+            where = _place(place) + letters(method)
+            found += [
+                (f"allsize{where}{name[0].upper()}{name[1:]}", f"{total(cells, name):,}")
+                for name in ("N", "exposed", "D", "R", "F")
+            ]
+            for name in METRICS:
+                estimate = pool(cells, name, view.study)
+                stem = f"all{_metric(name)}{where}"
+                found += [(stem, _percent(estimate.value)), (f"{stem}CI", interval(estimate))]
+                found += [(f"{stem}Num", f"{estimate.num:,}"), (f"{stem}Den", f"{estimate.den:,}")]
+    return found
+
+
 def _contrast(row: ContrastRow, main: tuple[str, str]) -> list[tuple[str, str]]:
     at = _at(row.model, row.framework, main)
     if row.boundary:
@@ -189,6 +218,7 @@ def _contrast(row: ContrastRow, main: tuple[str, str]) -> list[tuple[str, str]]:
         (f"{stem}CI", bounds),
         (f"{stem}P", _p(row.p)),
         (f"{stem}PHolm", _p(row.p_holm)),
+        (f"{stem}Shown", _shown(row.p_holm)),
     ]
 
 
@@ -217,6 +247,11 @@ def _p(value: float | None) -> str:
     if value is None:
         return UNDEFINED
     return f"p < {_SMALLEST_P}" if value < _SMALLEST_P else f"p = {value:.3f}"
+
+
+def _shown(p: float | None) -> str:
+    """Return the plan's word for a contrast: `shown` below 0.05 after correction."""
+    return UNDEFINED if p is None else "shown" if p < _SHOWN_BELOW else "not shown"
 
 
 def _add(macros: dict[str, str], new: Iterable[tuple[str, str]]) -> None:

@@ -1,5 +1,7 @@
 """How numbers, methods, boundaries and scopes are worded, so that tables, figures and macros say the same."""
 
+from collections.abc import Sequence
+
 from undolab.stats.rows import CellRow, Estimate, MetricsFile, Scope
 
 BOUNDARY = {
@@ -17,13 +19,37 @@ BOUNDARY = {
     "CONCURRENT_WRITE": "Somebody else wrote it",
     "TWO_FAULTS": "Two faults",
 }
-METHOD = {"none": "none", "B0": "B0 retry", "B2": "B2 key", "B6": "B6 verify"}
+PLACE = {
+    "PRE_MUTATION": "Request lost",
+    "DURING_MUTATION": "Half done",
+    "POST_MUTATION_PRE_ACK": "Ack. lost",
+    "POST_ACK_PRE_CHECKPOINT": "Died, silent",
+    "POST_ACK_PRE_CHECKPOINT_TOLD": "Died, told",
+}
+"""Boundaries in two words, for narrow columns."""
+METHOD = {
+    "none": "none",
+    "B0": "B0 retry",
+    "B1": "B1 roll back",
+    "B2": "B2 key",
+    "B2-K": "B2-K all keys",
+    "B3": "B3 saga",
+    "B4": "B4 back-off",
+    "B5": "B5 journal",
+    "B6": "B6 verify",
+    "B7": "B7 undo",
+}
 UNDEFINED = "undefined"
 
 
 def boundary(name: str) -> str:
     """Return what happens at a boundary."""
     return BOUNDARY.get(name, name)
+
+
+def place(name: str) -> str:
+    """Return a boundary in two words."""
+    return PLACE.get(name, boundary(name))
 
 
 def method(name: str) -> str:
@@ -77,3 +103,8 @@ def sizes(stats: MetricsFile) -> str:
     study = stats.study
     tasks, seeds = len(study.workflows), len(study.seeds)
     return f"N = {tasks * seeds} pairs a cell ({tasks} tasks, {seeds} seeds)"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a sentence: `a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undolab.model.calls import FinalReport
 from undolab.model.fault import Exposure
@@ -80,6 +79,9 @@ DEN = np.array([FIELD[metric.den] for metric in METRICS.values()])
 COLUMN = {name: index for index, name in enumerate(METRICS)}
 
 
-def count(pair: Pair) -> NDArray[np.int64]:
+_RULES = tuple(COUNTS.values())
+
+
+def count(pair: Pair) -> tuple[int, ...]:
     """Return the pair's zeros and ones in the order of `COUNTS`."""
-    return np.array([rule(pair) for rule in COUNTS.values()], dtype=np.int64)
+    return tuple([int(rule(pair)) for rule in _RULES])

@@ -19,11 +19,12 @@ def children() -> Iterator[Children]:
 
 def test_what_processes_see_has_a_serial_order(children: Children) -> None:
     """Four processes at once, with another seed each time; in the first round two of them are killed."""
-    seed = random.randrange(10**6)
+    seed, overlapping = random.randrange(10**6), 0
     for case in processes.cases(children, seed, 3):
         counts, problems = case.run()
         assert problems == [], (seed, case.name)
-        assert counts["overlapping"] > 0
+        overlapping += counts["overlapping"]
+    assert overlapping > 0
 
 
 def test_a_request_without_an_answer_is_kept_as_one() -> None:

@@ -1,0 +1,275 @@
+"""Sign-flip tests of the planned contrasts, models on their common support, gap closure, and BCa beside percentiles."""
+
+from itertools import combinations, product
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from undolab.stats.estimate import compared
+from undolab.stats.groups import Group, difference, groups
+from undolab.stats.intervals import (
+    bca_interval,
+    drawn_sums,
+    draws,
+    holm,
+    percentile_interval,
+    ratios,
+    two_sided_p,
+)
+from undolab.stats.matrix import Matrix
+from undolab.stats.metrics import COLUMN, FIELD, METRICS
+from undolab.stats.signflip import sign_flip
+from undolab.stats.tally import Cell, Replicates, Tally
+
+_BCA = ("control", "crsr", "eor", "der")
+
+
+class SignFlipRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A planned contrast, tested by flipping the signs of the tasks' differences."""
+
+    family: str
+    model: str
+    framework: str
+    prompt: str
+    examples: str
+    boundary: str
+    method: str
+    metric: str
+    a: str
+    b: str
+    tasks: int
+    differing: int
+    mean: float | None
+    """Mean over tasks of a minus b: each task weighs the same, unlike in the pooled contrast."""
+    p: float | None
+    p_least: float | None
+    p_holm: float | None
+    family_size: int
+    exact: str
+    """`yes`, or `no` where seeded sign patterns stand for all."""
+
+
+class SupportRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Model a against model b in CRSR over the tasks in which both have a capable trial."""
+
+    framework: str
+    prompt: str
+    examples: str
+    boundary: str
+    method: str
+    a: str
+    b: str
+    tasks: int
+    left_out: str
+    """Tasks without a capable trial of either, joined by spaces."""
+    a_num: int
+    a_den: int
+    b_num: int
+    b_den: int
+    value: float | None
+    lo: float | None
+    hi: float | None
+    dropped: int
+    p: float | None
+    p_holm: float | None
+    family_size: int
+    """Holm's family: all rows of a framework and boundary."""
+
+
+class ClosureRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Gap closure of a method over a reference: (CRSR - reference's CRSR) / (1 - reference's CRSR)."""
+
+    model: str
+    framework: str
+    prompt: str
+    examples: str
+    boundary: str
+    method: str
+    reference: str
+    num: int
+    den: int
+    reference_num: int
+    reference_den: int
+    value: float | None
+    """Undefined where the reference fails nowhere."""
+    lo: float | None
+    hi: float | None
+    dropped: int
+
+
+class BcaRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Percentile and BCa interval of one metric of one cell, on the same draws."""
+
+    model: str
+    framework: str
+    prompt: str
+    examples: str
+    boundary: str
+    method: str
+    metric: str
+    num: int
+    den: int
+    value: float | None
+    lo: float | None
+    hi: float | None
+    bca_lo: float | None
+    bca_hi: float | None
+    dropped: int
+
+
+def sign_flip_rows(tally: Tally, matrix: Matrix) -> list[SignFlipRow]:
+    """Return a row for every row of `contrasts.csv`, in its order."""
+    rows: list[SignFlipRow] = []
+    for model, framework, family in product(matrix.models, matrix.frameworks, matrix.families):
+        found = []
+        for a, b in compared(family, model, framework, matrix):
+            left, right = Group(tally, [a]), Group(tally, [b])
+            flip = sign_flip(left.by_task(family.metric), right.by_task(family.metric))
+            methods = bool(family.boundary)
+            found.append(
+                SignFlipRow(
+                    family=family.name,
+                    model=model,
+                    framework=framework,
+                    prompt=matrix.prompt,
+                    examples=matrix.examples,
+                    boundary=family.boundary,
+                    method="" if methods else a.method,
+                    metric=family.metric,
+                    a=a.method if methods else a.boundary,
+                    b=b.method if methods else b.boundary,
+                    tasks=flip.tasks,
+                    differing=flip.differing,
+                    mean=flip.mean,
+                    p=flip.p,
+                    p_least=flip.p_least,
+                    p_holm=None,
+                    family_size=0,
+                    exact="yes" if flip.exact else "no",
+                )
+            )
+        adjusted = holm([row.p for row in found])
+        rows += [
+            msgspec.structs.replace(row, p_holm=p, family_size=len(found))
+            for row, p in zip(found, adjusted, strict=True)
+        ]
+    return rows
+
+
+def support_rows(tally: Tally, matrix: Matrix) -> list[SupportRow]:
+    """Return every pair of models in each framework, boundary and method; no row with one model."""
+    rows: list[SupportRow] = []
+    for framework, boundary in product(matrix.frameworks, matrix.boundaries):
+        found = []
+        for (a, b), (label, methods) in product(combinations(matrix.models, 2), groups(matrix)):
+            left, right = (
+                Group(tally, [Cell(model, framework, boundary, method) for method in methods])
+                for model in (a, b)
+            )
+            found.append(_support(left, right, label, tally.tasks, matrix))
+        adjusted = holm([row.p for row in found])
+        rows += [
+            msgspec.structs.replace(row, p_holm=p, family_size=len(found))
+            for row, p in zip(found, adjusted, strict=True)
+        ]
+    return rows
+
+
+def closure_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[ClosureRow]:
+    """Return each method over each that stands before it in the matrix, in each model, framework and boundary."""
+    rows = []
+    for model, framework, boundary in product(matrix.models, matrix.frameworks, matrix.boundaries):
+        for reference, method in combinations(matrix.methods, 2):
+            ours, theirs = (
+                Group(tally, [Cell(model, framework, boundary, name)]) for name in (method, reference)
+            )
+            base = theirs.value("crsr")
+            gain = difference(ours.value("crsr"), base)
+            spread = theirs.replicates("crsr", replicates)
+            closed = ratios(ours.replicates("crsr", replicates) - spread, 1 - spread)
+            (num, den), (reference_num, reference_den) = ours.counts("crsr"), theirs.counts("crsr")
+            rows.append(
+                ClosureRow(
+                    model=model,
+                    framework=framework,
+                    prompt=matrix.prompt,
+                    examples=matrix.examples,
+                    boundary=boundary,
+                    method=method,
+                    reference=reference,
+                    num=num,
+                    den=den,
+                    reference_num=reference_num,
+                    reference_den=reference_den,
+                    value=None if gain is None or base is None or base == 1 else gain / (1 - base),
+                    **percentile_interval(closed)._asdict(),
+                )
+            )
+    return rows
+
+
+def bca_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[BcaRow]:
+    """Return both intervals for the tested metrics and control of every cell."""
+    rows = []
+    for cell in tally.cells:
+        group = Group(tally, [cell])
+        for name in _BCA:
+            metric, spread = METRICS[name], replicates.of(cell)[COLUMN[name]]
+            left = group.table.sum(axis=0) - group.table
+            left_out = ratios(left[:, FIELD[metric.num]], left[:, FIELD[metric.den]])
+            plain = percentile_interval(spread)
+            corrected = bca_interval(group.value(name), spread, left_out)
+            num, den = group.counts(name)
+            rows.append(
+                BcaRow(
+                    **cell._asdict(),
+                    prompt=matrix.prompt,
+                    examples=matrix.examples,
+                    metric=name,
+                    num=num,
+                    den=den,
+                    value=group.value(name),
+                    **plain._asdict(),
+                    bca_lo=corrected.lo,
+                    bca_hi=corrected.hi,
+                )
+            )
+    return rows
+
+
+def _support(left: Group, right: Group, label: str, tasks: list[str], matrix: Matrix) -> SupportRow:
+    pairs = list(zip(left.by_task("crsr"), right.by_task("crsr"), strict=True))
+    kept = [index for index, (a, b) in enumerate(pairs) if a[1] and b[1]]
+    counts = np.array([[*pairs[index][0], *pairs[index][1]] for index in kept], dtype=np.int64).reshape(-1, 4)
+    a_num, a_den, b_num, b_den = counts.sum(axis=0).tolist()
+    value, spread = None, np.full(matrix.replicates, np.nan)
+    if kept:
+        value = a_num / a_den - b_num / b_den
+        spread = _spread(counts, matrix)
+    return SupportRow(
+        framework=left.cells[0].framework,
+        prompt=matrix.prompt,
+        examples=matrix.examples,
+        boundary=left.cells[0].boundary,
+        method=label,
+        a=left.cells[0].model,
+        b=right.cells[0].model,
+        tasks=len(kept),
+        left_out=" ".join(task for index, task in enumerate(tasks) if index not in kept),
+        a_num=a_num,
+        a_den=a_den,
+        b_num=b_num,
+        b_den=b_den,
+        value=value,
+        **percentile_interval(spread)._asdict(),
+        p=None if value is None else two_sided_p(value, spread),
+        p_holm=None,
+        family_size=0,
+    )
+
+
+def _spread(counts: NDArray[np.int64], matrix: Matrix) -> NDArray[np.float64]:
+    weights = draws(len(counts), matrix.replicates, matrix.bootstrap_seed).astype(np.float64)
+    sums = drawn_sums(counts, weights)
+    return ratios(sums[0], sums[1]) - ratios(sums[2], sums[3])

@@ -1,0 +1,71 @@
+"""Every cell by the reversibility of its tasks; each stratum draws its own tasks."""
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+from undolab.stats.groups import Group
+from undolab.stats.intervals import Interval, drawn_sums, draws, percentile_interval, ratios
+from undolab.stats.matrix import Matrix
+from undolab.stats.metrics import FIELD, METRICS
+from undolab.stats.tally import Tally
+
+_METRICS = ("control", "rsr", "crsr", "eor", "der", "mer", "urr")
+
+
+class StratumRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric of one cell over the tasks of one reversibility."""
+
+    stratum: str
+    model: str
+    framework: str
+    prompt: str
+    examples: str
+    boundary: str
+    method: str
+    tasks: int
+    N: int
+    D: int
+    R: int
+    metric: str
+    num: int
+    den: int
+    value: float | None
+    lo: float | None
+    """Undefined with one task: tasks cannot be drawn."""
+    hi: float | None
+    dropped: int
+
+
+def stratum_rows(tally: Tally, matrix: Matrix, reversibility: Mapping[str, str]) -> list[StratumRow]:
+    """Return the metrics of each stratum and cell; tasks without a known reversibility are in none."""
+    rows = []
+    for stratum in sorted({reversibility[task] for task in tally.tasks if task in reversibility}):
+        kept = [index for index, task in enumerate(tally.tasks) if reversibility.get(task) == stratum]
+        weights = draws(len(kept), matrix.replicates, matrix.bootstrap_seed).astype(np.float64)
+        for cell in tally.cells:
+            table = Group(tally, [cell]).table[kept]
+            total = table.sum(axis=0).tolist()
+            sums = drawn_sums(table, weights)
+            for name in _METRICS:
+                num, den = FIELD[METRICS[name].num], FIELD[METRICS[name].den]
+                bounds = Interval(None, None, 0)
+                if len(kept) > 1:
+                    bounds = percentile_interval(ratios(sums[num], sums[den]))
+                rows.append(
+                    StratumRow(
+                        stratum=stratum,
+                        **cell._asdict(),
+                        prompt=matrix.prompt,
+                        examples=matrix.examples,
+                        tasks=len(kept),
+                        **{count: total[FIELD[count]] for count in ("N", "D", "R")},
+                        metric=name,
+                        num=total[num],
+                        den=total[den],
+                        value=total[num] / total[den] if total[den] else None,
+                        **bounds._asdict(),
+                    )
+                )
+    return rows

@@ -1,0 +1,114 @@
+"""Counts of every cell, by task and by seed, in one array: all that any statistic needs of the verdicts."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undolab.model.verdict import FailureClass
+from undolab.stats.intervals import drawn_sums, draws, ratios
+from undolab.stats.matrix import Matrix
+from undolab.stats.metrics import COUNTS, DEN, NUM, Pair, count
+
+SUMMED = (
+    "physical",
+    "committed",
+    "harmful_duplicates",
+    "harmless_repeats",
+    "replays",
+    "second_commits",
+    "missing",
+    "orphans",
+    "forbidden",
+    "unsafe_resends",
+    "reads_after_fault",
+    "turns",
+)
+"""Numbers of a fault arm's verdict that are added up."""
+FAILURES = tuple(FailureClass)
+_FAILURE = {name: index for index, name in enumerate(FAILURES)}
+_summed = attrgetter(*SUMMED)
+
+
+class Cell(NamedTuple):
+    """Model, framework, boundary and method."""
+
+    model: str
+    framework: str
+    boundary: str
+    method: str
+
+
+class Tally:
+    """Integer counts of every cell by task and seed, in the order of `COUNTS`, `SUMMED` and `FAILURES`."""
+
+    def __init__(self, pairs: Sequence[Pair], matrix: Matrix) -> None:
+        self.tasks = sorted(matrix.workflows)
+        self.cells = list(cells(matrix))
+        places = [
+            {name: index for index, name in enumerate(levels)}
+            for levels in (self.cells, self.tasks, matrix.seeds)
+        ]
+        self._cell: dict[Cell, int] = {cell: index for index, cell in enumerate(self.cells)}
+        columns = len(COUNTS) + len(SUMMED) + len(FAILURES)
+        self._trials = np.zeros(
+            (len(self.cells), len(self.tasks), len(matrix.seeds), columns), dtype=np.int64
+        )
+        where, rows = [], []
+        for pair in pairs:
+            arm, failed = pair.fault.arm, [0] * len(FAILURES)
+            failed[_FAILURE[pair.fault.failure]] = 1
+            rows.append((*count(pair), *_summed(pair.fault), *failed))
+            where.append(
+                (
+                    places[0][Cell(arm.model, arm.framework, arm.boundary, arm.method)],
+                    places[1][arm.workflow],
+                    places[2][arm.seed],
+                )
+            )
+        if rows:
+            self._trials[tuple(np.array(where).T)] = np.array(rows, dtype=np.int64)
+        self._tables = self._trials.sum(axis=2)
+
+    def counts(self, cell: Cell) -> NDArray[np.int64]:
+        """Return the counts of a cell, a row a task, in the order of `COUNTS`."""
+        return self.everything(cell)[:, : len(COUNTS)]
+
+    def everything(self, cell: Cell) -> NDArray[np.int64]:
+        """Return the counts of a cell followed by `SUMMED` and `FAILURES`, a row a task."""
+        found: NDArray[np.int64] = self._tables[self._cell[cell]]
+        return found
+
+    def trials(self, cell: Cell) -> NDArray[np.int64]:
+        """Return the counts of a cell as (task, seed, count): zeros and ones."""
+        found: NDArray[np.int64] = self._trials[self._cell[cell], :, :, : len(COUNTS)]
+        return found
+
+
+class Replicates:
+    """The bootstrap of every cell: one row a metric, one column a replicate, all on the same draws."""
+
+    def __init__(self, tally: Tally, matrix: Matrix) -> None:
+        self.weights = draws(len(tally.tasks), matrix.replicates, matrix.bootstrap_seed).astype(np.float64)
+        self._tally = tally
+        self._kept: dict[tuple[Cell, ...], NDArray[np.float64]] = {}
+
+    def of(self, *pooled: Cell) -> NDArray[np.float64]:
+        """Return the replicates of every metric of the cells taken together, (metrics, B); NaN where undefined."""
+        if pooled not in self._kept:
+            counts = sum((self._tally.counts(cell) for cell in pooled[1:]), self._tally.counts(pooled[0]))
+            sums = drawn_sums(counts, self.weights)
+            found = np.empty((len(NUM), sums.shape[1]))
+            for row, (num, den) in enumerate(zip(NUM, DEN, strict=True)):
+                found[row] = ratios(sums[num], sums[den])
+            self._kept[pooled] = found
+        return self._kept[pooled]
+
+
+def cells(matrix: Matrix) -> Iterator[Cell]:
+    """Yield every cell in the matrix's order."""
+    for key in product(matrix.models, matrix.frameworks, matrix.boundaries, matrix.methods):
+        yield Cell(*key)
