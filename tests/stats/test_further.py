@@ -14,7 +14,7 @@ from undolab.stats.comparisons import bca_rows, closure_rows, sign_flip_rows, su
 from undolab.stats.equivalence import equivalence_rows
 from undolab.stats.estimate import contrast_rows
 from undolab.stats.load import join
-from undolab.stats.matrix import Matrix
+from undolab.stats.matrix import Family, Matrix
 from undolab.stats.power import power_rows
 from undolab.stats.repeats import pass_k, pass_rows, stability_rows
 from undolab.stats.strata import stratum_rows
@@ -236,3 +236,35 @@ def test_bca_stands_beside_the_percentiles(study_rows: list[Verdict], study_matr
         assert row.lo is not None
         assert row.lo <= row.value <= row.hi  # type: ignore[operator]
         assert row.bca_lo is None or row.bca_lo <= row.value <= row.bca_hi  # type: ignore[operator]
+
+
+def test_what_is_not_applicable_is_compared_nowhere(
+    make_verdict: Callable[..., Verdict], make_matrix: Callable[..., Matrix]
+) -> None:
+    """B0 has no arm in T3: it is compared over T1 and T2 alone, and controls still count T3."""
+    family = Family(name="f", metric="eor", contrasts=[("none", "B0")], boundary="PRE_MUTATION")
+    absent = [("T3", "PRE_MUTATION", "B0")]
+    matrix = make_matrix(["T1", "T2", "T3"], ["B0", "none"], families=[family], not_applicable=absent)
+    rows = [make_verdict(workflow=task, arm="control") for task in ("T1", "T2", "T3")]
+    lost = {"passed": False, "effects": False}
+    for task in ("T1", "T2", "T3"):
+        rows.append(make_verdict(workflow=task, method="none", **({} if task == "T3" else lost)))
+        if task != "T3":
+            rows.append(make_verdict(workflow=task, method="B0", **({} if task == "T2" else lost)))
+    tally = Tally(join(rows, matrix), matrix)
+    replicates = Replicates(tally, matrix)
+    (row,) = contrast_rows(tally, replicates, matrix)
+    assert row.value == -0.5
+    assert (row.lo, row.hi) == (-1.0, 0.0)
+    (flip,) = sign_flip_rows(tally, matrix)
+    assert (flip.tasks, flip.differing, flip.mean) == (2, 1, -0.5)
+    (closed,) = closure_rows(tally, replicates, matrix)
+    assert (closed.method, closed.num, closed.den, closed.reference_num, closed.reference_den) == (
+        "none",
+        0,
+        2,
+        1,
+        2,
+    )
+    control, *_ = stability_rows(tally, matrix)
+    assert (control.outcome, control.tasks, control.all_pass) == ("control", 3, 3)

@@ -181,9 +181,8 @@ def closure_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[C
     rows = []
     for model, framework, boundary in product(matrix.models, matrix.frameworks, matrix.boundaries):
         for reference, method in combinations(matrix.methods, 2):
-            ours, theirs = (
-                Group(tally, [Cell(model, framework, boundary, name)]) for name in (method, reference)
-            )
+            cells = [Cell(model, framework, boundary, name) for name in (method, reference)]
+            ours, theirs = (Group(tally, [cell], tally.both(*cells)) for cell in cells)
             base = theirs.value("crsr")
             gain = difference(ours.value("crsr"), base)
             spread = theirs.replicates("crsr", replicates)

@@ -114,8 +114,9 @@ def _outcomes(tally: Tally, matrix: Matrix) -> list[tuple[Cell, str, _Counts, _C
     found = []
     for model, framework in product(matrix.models, matrix.frameworks):
         cells = [Cell(model, framework, *rest) for rest in product(matrix.boundaries, matrix.methods)]
-        first = tally.counts(cells[0])
-        found.append((cells[0], "control", first[:, FIELD["D"]], first[:, FIELD["N"]]))
+        # every cell has the same controls, but for the tasks in which it is not applicable
+        shared = np.max([tally.counts(cell) for cell in cells], axis=0)
+        found.append((cells[0], "control", shared[:, FIELD["D"]], shared[:, FIELD["N"]]))
         for cell in cells:
             table = tally.counts(cell)
             found.append((cell, "fault", table[:, FIELD["F"]], table[:, FIELD["N"]]))
