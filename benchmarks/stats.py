@@ -196,7 +196,7 @@ def main() -> None:
         "equivalence": lambda: equivalence_rows(tally, replicates, matrix),
         "stability": lambda: stability_rows(tally, matrix),
         "pass_k": lambda: pass_rows(tally, replicates, matrix),
-        "strata": lambda: stratum_rows(tally, matrix, strata),
+        "strata": lambda: stratum_rows(tally, replicates, matrix, strata),
         "power": lambda: power_rows(tally, matrix),
     }
     spent = {name: round(_timed(work)[1], 2) for name, work in further.items()}

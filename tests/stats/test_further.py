@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from undolab.model.verdict import Verdict
 from undolab.stats.comparisons import bca_rows, closure_rows, sign_flip_rows, support_rows
 from undolab.stats.equivalence import equivalence_rows
-from undolab.stats.estimate import contrast_rows
+from undolab.stats.estimate import cell_rows, contrast_rows
 from undolab.stats.load import join
 from undolab.stats.matrix import Family, Matrix
 from undolab.stats.power import power_rows
@@ -176,11 +176,11 @@ def test_pass_k_falls_with_k(case: tuple[int, int, int]) -> None:
 
 def test_strata_draw_their_own_tasks(small: Small) -> None:
     """A stratum of one task has no interval; one of two has; a task of no known reversibility is in none."""
-    tally, _, matrix = small(
+    tally, replicates, matrix = small(
         _always, lambda t, m, f, k, s: t == "T1", tasks=("T1", "T2", "T3", "T4"), methods=("B0",)
     )
     kinds = {"T1": "REVERSIBLE", "T2": "REVERSIBLE", "T3": "IRREVERSIBLE"}
-    rows = {(row.stratum, row.metric): row for row in stratum_rows(tally, matrix, kinds)}
+    rows = {(row.stratum, row.metric): row for row in stratum_rows(tally, replicates, matrix, kinds)}
     two, one = rows["REVERSIBLE", "crsr"], rows["IRREVERSIBLE", "crsr"]
     assert (two.tasks, two.num, two.den, two.value, two.lo, two.hi) == (2, 4, 8, 0.5, 0.0, 1.0)
     assert (one.tasks, one.value, one.lo, one.hi) == (1, 0.0, None, None)
@@ -266,5 +266,11 @@ def test_what_is_not_applicable_is_compared_nowhere(
         1,
         2,
     )
+    pooled = {(c.scope.method, c.scope.task): c.metrics["eor"] for c in cell_rows(tally, replicates, matrix)}
+    assert (pooled["B0", "all"].num, pooled["B0", "all"].den, pooled["B0", "all"].dropped) == (1, 2, 0)
+    assert (pooled["B0", "all"].lo, pooled["B0", "all"].hi) == (0.0, 1.0)
+    assert replicates.draw(2).shape == (2, 200)
+    fault = {row.method: row for row in pass_rows(tally, replicates, matrix) if row.outcome == "fault"}
+    assert (fault["B0"].tasks, fault["B0"].value, fault["none"].tasks) == (2, 0.5, 3)
     control, *_ = stability_rows(tally, matrix)
     assert (control.outcome, control.tasks, control.all_pass) == ("control", 3, 3)

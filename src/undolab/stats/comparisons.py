@@ -215,7 +215,8 @@ def bca_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[BcaRo
         group = Group(tally, [cell])
         for name in _BCA:
             metric, spread = METRICS[name], replicates.of(cell)[COLUMN[name]]
-            left = group.table.sum(axis=0) - group.table
+            table = group.table[group.table[:, FIELD["N"]] > 0]
+            left = table.sum(axis=0) - table
             left_out = ratios(left[:, FIELD[metric.num]], left[:, FIELD[metric.den]])
             plain = percentile_interval(spread)
             corrected = bca_interval(group.value(name), spread, left_out)

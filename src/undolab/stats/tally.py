@@ -92,7 +92,6 @@ class Replicates:
         self._matrix = matrix
         self._tally = tally
         self._drawn: dict[int, NDArray[np.float64]] = {}
-        self.weights = self._draw(len(tally.tasks))
         self._kept: dict[tuple[tuple[Cell, ...], bytes | None], NDArray[np.float64]] = {}
 
     def of(self, *pooled: Cell, kept: Tasks | None = None) -> NDArray[np.float64]:
@@ -106,19 +105,19 @@ class Replicates:
         if key not in self._kept:
             counts = sum((self._tally.counts(cell) for cell in pooled[1:]), self._tally.counts(pooled[0]))
             # A task without a pair in the cell, because the boundary does not apply to it, is no cluster of it.
-            counts = counts[counts[:, FIELD["N"]] > 0] if kept is None else counts * kept[:, None]
-            sums = drawn_sums(counts, self._draw(len(counts)))
+            counts = counts[counts[:, FIELD["N"]] > 0 if kept is None else kept]
+            sums = drawn_sums(counts, self.draw(len(counts)))
             found = np.empty((len(NUM), sums.shape[1]))
             for row, (num, den) in enumerate(zip(NUM, DEN, strict=True)):
                 found[row] = ratios(sums[num], sums[den])
             self._kept[key] = found
         return self._kept[key]
 
-    def _draw(self, tasks: int) -> NDArray[np.float64]:
+    def draw(self, tasks: int) -> NDArray[np.float64]:
         """Return how often each of so many tasks is drawn in each replicate; cells with as many share the draws."""
         if tasks not in self._drawn:
             drawn = draws(max(tasks, 1), self._matrix.replicates, self._matrix.bootstrap_seed)
-            self._drawn[tasks] = drawn[:, :tasks].astype(np.float64)
+            self._drawn[tasks] = drawn[:tasks].astype(np.float64)
         return self._drawn[tasks]
 
 
