@@ -64,7 +64,9 @@ def raw(build: Path) -> dict[str, str]:
     """Return macros that are TeX already: equivalence, power, behaviour, published figures, cells of side studies."""
     found: dict[str, str] = {}
     for row in _rows(build / "stats" / "equivalence.csv"):
-        stem = "equivalence" + place_letters(row["boundary"]) + letters(row["method"]) + letters(row["metric"])
+        stem = (
+            "equivalence" + place_letters(row["boundary"]) + letters(row["method"]) + letters(row["metric"])
+        )
         found[stem] = _points(row["value"])
         found[f"{stem}CI"] = f"[{_points(row['lo90'], '')}, {_points(row['hi90'], '')}]"
         found[f"{stem}P"] = f"{float(row['p']):.3f}" if row["p"] else UNDEFINED
@@ -106,7 +108,9 @@ def _histories(path: Path) -> dict[str, Any]:
             "withoutIncarnation": data["create_without_incarnation"],
         }
     except (KeyError, TypeError, ValueError) as error:
-        raise UndolabError(f"{path} has not the right form ({error}); `undolab undo histories` makes it") from error
+        raise UndolabError(
+            f"{path} has not the right form ({error}); `undolab undo histories` makes it"
+        ) from error
 
 
 def _recomputed(build: Path, name: str) -> dict[str, int]:
@@ -172,7 +176,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
         with path.open(newline="", encoding="utf-8") as stream:
             return list(csv.DictReader(stream))
     except OSError as error:
-        raise UndolabError(f"{path} is missing ({error.strerror}); `snakemake paper` makes it first") from error
+        raise UndolabError(
+            f"{path} is missing ({error.strerror}); `snakemake paper` makes it first"
+        ) from error
 
 
 def _load(path: Path) -> Any:
