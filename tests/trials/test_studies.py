@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from undolab.agents.line import TASK_LABEL, start
+from undolab.agents.prompt import RULE
 from undolab.cli import main
 from undolab.model.canon import call_seed, resumed_seed
 from undolab.model.record import Completion, CompletionRequest, StoreHeader
@@ -52,12 +54,12 @@ class Runbook:
     def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
         assert ordinal == 1
         task = request.prompt.rsplit("Runbook:\n", 1)[1]
-        steps, _, log = task.partition("[ai]\n" if "[ai]\n" in task else "Log:\n")
+        steps, _, log = task.partition("[ai]\n" if "[ai]\n" in task else RULE)
         lines = steps.splitlines()
         said = sum(line in lines for line in log.splitlines())
-        text = lines[said] if said < len(lines) else "finish: done"
+        text = lines[said]
         if self.moody and request.sampling.seed in RESUMED:
-            text = "finish: unknown"
+            text = start(TASK_LABEL, said) + "finish: unknown"
         return Completion(
             text=text, finish_reason="stop", tokens=[said], logprobs=[-0.5], prompt_tokens=len(task)
         )
@@ -66,9 +68,10 @@ class Runbook:
         pass
 
 
-def dump(value: Any) -> str:
-    """Return YAML without aliases."""
-    return yaml.safe_dump(json.loads(json.dumps(value)))
+def with_sides(sides: Any) -> str:
+    """Return the study's configuration with these side studies in the place of its own; as YAML without aliases."""
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    return yaml.safe_dump(json.loads(json.dumps({**config, "side_studies": sides})))
 
 
 @pytest.fixture
@@ -82,7 +85,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             shutil.copy(ROOT / f"data/workflows/{split}/{name}.yaml", tmp_path / f"data/workflows/{split}")
     config = tmp_path / "config/config.yaml"
     sides = {"small": SIDE, "no-method": {**SIDE, "methods": ["none"], "boundaries": ["PRE_MUTATION"]}}
-    config.write_text(config.read_text() + dump({"side_studies": sides}))
+    config.write_text(with_sides(sides))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("undolab.models.sources.LlamaBackend", Runbook)
     return tmp_path
@@ -170,7 +173,7 @@ def test_the_variant_of_the_examples_is_the_studys(
     config.write_text(plain.replace("examples: plain\n    frameworks", "examples: short\n    frameworks", 1))
     said(capsys, "trials", "run", "--live", "--study", "small")
     said(capsys, "trials", "run", "--live", "--study", "no-method")
-    prompts = {record.request.prompt.partition("\n")[0] for record in RecordStore(store_path(MODEL, "dev"))}
+    prompts = {record.request.prompt.splitlines()[1] for record in RecordStore(store_path(MODEL, "dev"))}
     assert prompts == {f"Task: {PLAIN[0].objective}"}
     lengths = {len(record.request.prompt) for record in RecordStore(store_path(MODEL, "dev"))}
     assert max(lengths) - min(lengths) > 1000
@@ -201,14 +204,12 @@ def test_models_run_at_every_boundary_with_every_method_and_framework(
             "POST_ACK_PRE_CHECKPOINT",
             "POST_ACK_PRE_CHECKPOINT_TOLD",
         ],
-        "methods": ["none", "B0", "B2", "B2-K", "B3", "B5", "B6"],
+        "methods": ["none", "B0", "B2", "B2-K", "B3", "B5", "B6", "B7"],
         "seeds": [1],
     }
-    (tree / "config/config.yaml").write_text(
-        (ROOT / "config/config.yaml").read_text() + dump({"side_studies": {"every": every}})
-    )
+    (tree / "config/config.yaml").write_text(with_sides({"every": every}))
     # Of the two workflows only RB-CRM-003 has a call of several parts.
-    arms = 2 * (2 * (1 + 6 + 4 * 7) + 7)
+    arms = 2 * (2 * (1 + 7 + 4 * 8) + 8)
 
     said(capsys, "trials", "run", "--live", "--study", "every")
     assert f"{arms} recorded, 0 missing, 0 invalid" in said(capsys, "trials", "status", "--study", "every")
@@ -248,7 +249,7 @@ def test_a_side_study_has_a_name_that_a_folder_can_have(
 ) -> None:
     """Other names are refused before anything is run."""
     config = tree / "config/config.yaml"
-    config.write_text((ROOT / "config/config.yaml").read_text() + dump({"side_studies": {name: SIDE}}))
+    config.write_text(with_sides({name: SIDE}))
     assert "side_studies" in said(capsys, "trials", "status", code=2)
 
 
