@@ -57,11 +57,7 @@ class Runbook:
         steps, _, log = task.partition("[ai]\n" if "[ai]\n" in task else RULE)
         lines = steps.splitlines()
         said = sum(line in lines for line in log.splitlines())
-<<<<<<< HEAD
-        text = lines[min(said, len(lines) - 1)]
-=======
         text = lines[said]
->>>>>>> fixa
         if self.moody and request.sampling.seed in RESUMED:
             text = start(TASK_LABEL, said) + "finish: unknown"
         return Completion(
@@ -78,12 +74,6 @@ def with_sides(sides: Any) -> str:
     return yaml.safe_dump(json.loads(json.dumps({**config, "side_studies": sides})))
 
 
-def configuration(sides: dict[str, Any]) -> str:
-    """Return a configuration with a small main study on TEST and these side studies."""
-    whole = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    return dump({**whole, "study": {**SIDE, "split": "test"}, "side_studies": sides})
-
-
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a tree of three workflows with two side studies, made the current folder; its model is the runbook."""
@@ -93,12 +83,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "data/workflows" / split).mkdir(parents=True)
         for name in names:
             shutil.copy(ROOT / f"data/workflows/{split}/{name}.yaml", tmp_path / f"data/workflows/{split}")
+    config = tmp_path / "config/config.yaml"
     sides = {"small": SIDE, "no-method": {**SIDE, "methods": ["none"], "boundaries": ["PRE_MUTATION"]}}
-<<<<<<< HEAD
-    (tmp_path / "config/config.yaml").write_text(configuration(sides))
-=======
     config.write_text(with_sides(sides))
->>>>>>> fixa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("undolab.models.sources.LlamaBackend", Runbook)
     return tmp_path
@@ -186,14 +173,8 @@ def test_the_variant_of_the_examples_is_the_studys(
     config.write_text(plain.replace("examples: plain\n    frameworks", "examples: short\n    frameworks", 1))
     said(capsys, "trials", "run", "--live", "--study", "small")
     said(capsys, "trials", "run", "--live", "--study", "no-method")
-<<<<<<< HEAD
-    assert all(
-        PLAIN[0].objective in record.request.prompt for record in RecordStore(store_path(MODEL, "dev"))
-    )
-=======
     prompts = {record.request.prompt.splitlines()[1] for record in RecordStore(store_path(MODEL, "dev"))}
     assert prompts == {f"Task: {PLAIN[0].objective}"}
->>>>>>> fixa
     lengths = {len(record.request.prompt) for record in RecordStore(store_path(MODEL, "dev"))}
     assert max(lengths) - min(lengths) > 1000
 
@@ -226,11 +207,7 @@ def test_models_run_at_every_boundary_with_every_method_and_framework(
         "methods": ["none", "B0", "B2", "B2-K", "B3", "B5", "B6", "B7"],
         "seeds": [1],
     }
-<<<<<<< HEAD
-    (tree / "config/config.yaml").write_text(configuration({"every": every}))
-=======
     (tree / "config/config.yaml").write_text(with_sides({"every": every}))
->>>>>>> fixa
     # Of the two workflows only RB-CRM-003 has a call of several parts.
     arms = 2 * (2 * (1 + 7 + 4 * 8) + 8)
 
@@ -271,12 +248,8 @@ def test_a_side_study_has_a_name_that_a_folder_can_have(
     tree: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Other names are refused before anything is run."""
-<<<<<<< HEAD
-    (tree / "config/config.yaml").write_text(configuration({name: SIDE}))
-=======
     config = tree / "config/config.yaml"
     config.write_text(with_sides({name: SIDE}))
->>>>>>> fixa
     assert "side_studies" in said(capsys, "trials", "status", code=2)
 
 
