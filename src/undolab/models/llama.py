@@ -211,7 +211,9 @@ class _Walk:
         place = kept.pick(at)
         if place < 0:
             kept = self._head(masked=masked, keep=False)
-            place = min(kept.pick(at), len(kept.tokens) - 1) if kept.pick(at) >= 0 else len(kept.tokens) - 1
+            place = kept.pick(at)
+            if place < 0:
+                place = kept.last()
         return place, kept
 
     def _head(self, *, masked: bool, keep: bool) -> Head:
