@@ -220,6 +220,41 @@ def test_requests_share_a_tree_if_they_differ_in_seed_limit_or_stop_alone(
     assert small.root(others[0]) is not gone
 
 
+@lawful
+@given(requests)
+def test_an_answer_reads_back_as_it_was_drawn(request: CompletionRequest) -> None:
+    """Teacher forcing gives text, end and numbers of an answer again, and weighs no honest answer as a forgery."""
+    made = make().complete(request, 1)
+    read = make().score(request, made.tokens)
+    assert (read.text, read.finish_reason, read.read, read.refused) == (
+        made.text,
+        made.finish_reason,
+        len(made.tokens),
+        False,
+    )
+    assert (read.logprobs, read.prompt_tokens) == (made.logprobs, made.prompt_tokens)
+    assert read.evidence < 18.4
+
+
+def test_a_long_answer_is_read_in_parts_and_never_past_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens after the limit, after the end, outside the grammar or the vocabulary are not read, however many they are."""
+    backend = make()
+    plain = ask(grammar="", stop=[], sampling=Sampling(temperature=1.0, max_tokens=200))
+    long = [65 + place % 26 for place in range(5000)]
+    read = backend.score(plain, long)
+    assert (read.read, read.finish_reason, read.refused) == (200, "length", False)
+    monkeypatch.setattr(llama, "_AHEAD", 7)
+    assert backend.score(plain, long) == read
+    for bad in (-1, toy.WORDS, 10**9):
+        found = backend.score(plain, [*long[:9], bad, *long])
+        assert (found.read, found.refused, found.finish_reason) == (9, True, "")
+        assert found.logprobs == read.logprobs[:9]
+    ended = backend.score(ask(grammar=""), [70, 71, toy.NEWLINE, 72])
+    assert (ended.read, ended.text, ended.finish_reason) == (3, "FG", "stop")
+    full = msgspec.structs.replace(plain, sampling=Sampling(max_tokens=5000))
+    assert (backend.score(full, long).read, backend.score(full, long).finish_reason) == (0, "error")
+
+
 tokens = st.lists(st.sampled_from([toy.NEWLINE, 5, 6, 7]), max_size=30)
 
 
