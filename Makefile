@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test test-postgres lint live smollm2 record suites bench report validators env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test test-postgres lint live smollm2 record suites test-slurm bench report validators env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -75,6 +75,10 @@ suites: ## the long suites: kills, lost writes, processes, schedules, laws with 
 	@undolab undo study
 	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model tests/undo
 	@UNDOLAB_SUITE_EXAMPLES=10000 UNDOLAB_EVIDENCE=data/evidence pytest tests/models/test_fuzz_http.py
+
+test-slurm: ## the smoke target as jobs of a one-node Slurm, compared with the local run (skipped, with the reason, where none starts)
+	@envs/env.sh dev
+	@python tests/slurm/one_node.py
 
 bench: ## the benchmarks, one script a hot path; measured times are printed, never compared
 	@envs/env.sh dev

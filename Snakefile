@@ -4,8 +4,10 @@
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/trials.smk"
+include: "workflow/rules/record.smk"
 include: "workflow/rules/stats.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/undo.smk"
 include: "workflow/rules/release.smk"
 include: "workflow/rules/exports.smk"
 
@@ -19,6 +21,7 @@ localrules:
     demo,
     live,
     paper,
+    record,
     release,
     smoke,
     verify,

@@ -5,7 +5,8 @@ the stage. `scipy.stats.bootstrap` with a vectorised statistic, and `arch.bootst
 called once for each interval of the same table of cells and contrasts; each on an evenly spaced sample of it, and the time
 of the sample is scaled to the table (SCIPY=all and ARCH=all call them for every interval: minutes and hours).
 All three draw from the legacy generator with seed 42, so on the same draws their bounds must be equal; on another seed
-they differ by Monte-Carlo error. One thread, and seconds of CPU time, so that other work does not count. Run: `python benchmarks/stats.py`.
+they differ by Monte-Carlo error. One thread, and seconds of CPU time, so that other work does not count.
+Run: `python benchmarks/stats.py`.
 """
 
 import os
@@ -195,7 +196,7 @@ def main() -> None:
         "equivalence": lambda: equivalence_rows(tally, replicates, matrix),
         "stability": lambda: stability_rows(tally, matrix),
         "pass_k": lambda: pass_rows(tally, replicates, matrix),
-        "strata": lambda: stratum_rows(tally, matrix, strata),
+        "strata": lambda: stratum_rows(tally, replicates, matrix, strata),
         "power": lambda: power_rows(tally, matrix),
     }
     spent = {name: round(_timed(work)[1], 2) for name, work in further.items()}

@@ -125,14 +125,14 @@ def _receipt_bytes(store: Store) -> int:
 
 
 def _times(cases: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Time all cases in turn, round by round, so that a slow moment of the machine meets them all; sorted seconds."""
+    """Time all cases in turn, round by round, so that a slow moment of the machine meets them all."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     for one in cases.values():
         one()
     for _ in range(rounds):
         for name, one in cases.items():
             times[name].append(one())
-    return {name: sorted(found) for name, found in times.items()}
+    return times
 
 
 def _table(title: str, times: dict[str, list[float]], sizes: dict[str, int]) -> dict[str, Any]:
@@ -146,9 +146,6 @@ def _table(title: str, times: dict[str, list[float]], sizes: dict[str, int]) -> 
         )
     return {
         "median_ms": {name: round(median * 1e3, 4) for name, median in medians.items()},
-        "p95_ms": {
-            name: round(found[int(0.95 * (len(found) - 1))] * 1e3, 4) for name, found in times.items()
-        },
         "largest_to_smallest_median": round(max(medians.values()) / min(medians.values()), 3),
         "receipt_bytes": sizes,
     }

@@ -265,6 +265,74 @@ function ending(side, step) {
   return node;
 }
 
+// ---- scenes of the undo layer
+
+const scene = { at: 0, rival: 0 };
+
+function showScenes() {
+  const one = data.scenes[scene.at];
+  $("scenes").replaceChildren(
+    ...data.scenes.map((item, n) => {
+      const button = el("button", "", item.title);
+      button.type = "button";
+      button.setAttribute("aria-pressed", String(n === scene.at));
+      button.addEventListener("click", () => {
+        scene.at = n;
+        scene.rival = item.start;
+        showScenes();
+        $("scenes").children[n].focus({ preventScroll: true });
+      });
+      return button;
+    }),
+  );
+  $("lesson").textContent = one.lesson;
+  $("story").replaceChildren(
+    ...one.steps.map((item) =>
+      el("li", "", el("span", "who " + item.who.toLowerCase(), item.who), el("span", "", item.what), el("span", "quiet state", inShort(item.state))),
+    ),
+  );
+  fill($("rival"), one.ways.map((_, n) => n), scene.rival, (n) => one.ways[n].name);
+  $("scene-command").textContent = "undolab undo demo --scenario " + one.name;
+  showEnds();
+}
+
+const inShort = (state) => state.map(([name, value]) => `${name}: ${value}`).join(" · ");
+
+function showEnds() {
+  const one = data.scenes[scene.at];
+  $("ends").replaceChildren(end(one.ways[scene.rival], one.due), end(one.store, one.due));
+}
+
+function end(way, due) {
+  const sign = el("span", "mark", { pass: "✓", warn: "!", fail: "✗" }[way.look]);
+  sign.setAttribute("role", "img");
+  sign.setAttribute("aria-label", { pass: "right", warn: "incomplete", fail: "wrong" }[way.look]);
+  const wanted = new Map(due);
+  const found = new Map(way.state);
+  const rows = [...new Set([...found.keys(), ...wanted.keys()])].map((name) => {
+    const have = found.get(name) || "gone";
+    const want = wanted.get(name);
+    const off = want !== undefined && have !== want;
+    return el("div", off ? "bad" : "", el("dt", "", name), el("dd", "", off ? `${have} ✗ (due: ${want})` : have));
+  });
+  const said = [...new Set(way.answers)].map((text) => {
+    const times = way.answers.filter((item) => item === text).length;
+    return way.answers.length > 1 ? `${times} of ${way.answers.length} ${text}` : text;
+  });
+  const box = el(
+    "div",
+    "verdict " + way.look,
+    el("p", "kicker", way.name),
+    el("p", "quiet", way.what),
+    el("h3", "", sign, " " + way.verdict),
+    el("p", "", "Its answer: " + said.join("; ") + "."),
+    el("dl", "facts", ...rows),
+  );
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", way.name);
+  return box;
+}
+
 // ---- the player
 
 function go(step) {
@@ -381,7 +449,16 @@ $("last").addEventListener("click", () => step(state.last));
 $("play").addEventListener("click", play);
 $("at").addEventListener("input", (event) => step(Number(event.target.value)));
 document.addEventListener("keydown", keys);
+$("rival").addEventListener("change", (event) => {
+  scene.rival = Number(event.target.value);
+  showEnds();
+});
 if (state.pair) {
   $("app").hidden = false;
   show();
+}
+if (data.scenes.length) {
+  scene.rival = data.scenes[0].start;
+  $("undo-app").hidden = false;
+  showScenes();
 }

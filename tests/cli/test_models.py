@@ -3,8 +3,11 @@
 import importlib.util
 import json
 import shutil
+import socket
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -13,9 +16,14 @@ from typing import Any
 import pytest
 
 from undolab.cli import main
-from undolab.models.store import HttpStore
+from undolab.model.errors import UndolabError
+from undolab.models.config import find_model_file, load_models
+from undolab.models.store import HttpStore, RecordStore
 
 ROOT = Path(__file__).parents[2]
+SERVER = ROOT / ".cache/server-venv/bin/python"
+SERVED = ROOT / ".models/smollm2-135m-instruct-q4_1.gguf"
+DEFAULT = ROOT / ".models/gemma3-270m-q4_k_m.gguf"
 
 pytest.importorskip("openai")
 
@@ -60,6 +68,8 @@ def test_three_lines_and_one_command_run_a_strangers_model(served: list[str], ca
     assert main([*served, "run", "my-model", "--out", "out"]) == 0
     again = said(capsys)
     assert again == {**first, "answers_asked": 0}
+    assert main(["reconstruct", *map(str, Path("out/wire").iterdir()), "--against", "out"]) == 0
+    assert "0 problems" in capsys.readouterr().out
 
 
 def test_a_service_that_dies_loses_nothing(served: list[str], capsys: Any, monkeypatch: Any) -> None:
@@ -148,3 +158,101 @@ def test_the_list_says_what_was_run_here(capsys: Any, monkeypatch: Any) -> None:
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
     assert "not run here" in lines["llama-3.1-8b"]
     assert "not run here" not in lines["smollm2-135m"] + lines["gemma3-270m"]
+
+
+def test_three_lines_name_a_gguf_file(tmp_path: Path) -> None:
+    """Name, file and digest are enough; a file that is not there or not this one is named before anything is loaded."""
+    text = (ROOT / "examples/gguf.yaml").read_text()
+    assert len([line for line in text.splitlines() if line and not line.startswith("#")]) == 3
+    model = load_models(ROOT / "examples/gguf.yaml")["my-gguf"]
+    assert model.digest == load_models(ROOT / "config/models.yaml")["gemma3-270m"].digest
+    with pytest.raises(UndolabError, match="the model file of my-gguf is missing"):
+        find_model_file(model, tmp_path)
+    (tmp_path / model.file).parent.mkdir()
+    (tmp_path / model.file).write_bytes(b"GGUF")
+    with pytest.raises(UndolabError, match="SHA-256 is"):
+        find_model_file(model, tmp_path)
+
+
+@pytest.mark.live
+@pytest.mark.slow
+@pytest.mark.skipif(
+    importlib.util.find_spec("llama_cpp") is None or not DEFAULT.is_file(),
+    reason="llama.cpp or the model file is not here; `make live` installs them",
+)
+def test_a_gguf_file_runs_by_three_lines_and_one_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """The example runs in this process; its records replay without the model file."""
+    monkeypatch.chdir(ROOT)
+    command = ["run", "my-gguf", "--workflow", "RB-STOR-001", "--out", str(tmp_path)]
+    assert main(["models", "--models", "examples/gguf.yaml", *command]) == 0
+    first = said(capsys)
+    assert first["arms"] == 9
+    assert len(RecordStore(tmp_path / "records.jsonl.zst")) == first["answers_asked"] > 0
+    gone = tmp_path / "gone.yaml"
+    gone.write_text((ROOT / "examples/gguf.yaml").read_text().replace(".models/", ".models/none/"))
+    assert main(["models", "--models", str(gone), *command]) == 0
+    assert {**said(capsys), "served_as": first["served_as"]} == {**first, "answers_asked": 0}
+
+
+@pytest.fixture
+def real() -> Iterator[str]:
+    """Serve SmolLM2 by llama-cpp-python's own server, as `make smollm2` does, and return its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = (
+        f"--model {SERVED} --model_alias smollm2-135m-instruct --host 127.0.0.1 --port {port} --n_ctx 4096"
+    )
+    words += " --n_batch 64 --n_threads 1 --n_threads_batch 1 --verbose False"
+    command = [str(SERVER), "-m", "llama_cpp.server", *words.split()]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            end = time.monotonic() + 180
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                    break
+                except OSError:
+                    assert process.poll() is None, "the server ended"
+                    assert time.monotonic() < end, "the server does not listen"
+                    time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            process.kill()
+
+
+@pytest.mark.live
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (SERVER.exists() and SERVED.is_file()),
+    reason="the model server is not here; `make smollm2` installs it",
+)
+def test_three_lines_and_one_command_run_a_real_model_behind_a_real_server(
+    real: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """By chat with three lines, and by completions under the grammar: all arms have verdicts, and records replay offline."""
+    monkeypatch.chdir(ROOT)
+    path = tmp_path / "models.yaml"
+    path.write_text(f"mine:\n  url: {real}\n  model: smollm2-135m-instruct\n")
+    command = [
+        "models",
+        "--models",
+        str(path),
+        "run",
+        "mine",
+        "--workflow",
+        "RB-STOR-001",
+        "--out",
+        str(tmp_path),
+    ]
+    assert main(command) == 0
+    first = said(capsys)
+    assert (first["arms"], first["infra_errors"], first["attempts_without_answer"]) == (9, 0, 0)
+    path.write_text("mine:\n  url: http://127.0.0.1:9/v1\n  model: smollm2-135m-instruct\n")
+    assert main(command) == 0
+    assert said(capsys) == {**first, "answers_asked": 0}
+    path.write_text((ROOT / "config/models.yaml").read_text().replace("http://127.0.0.1:8135/v1", real))
+    assert main(["models", "--models", str(path), "check", "smollm2-135m"]) == 0
+    assert said(capsys)["fine"] is True

@@ -171,6 +171,34 @@ def test_unsound_tools_are_found(tools: dict[str, ToolSpec], at: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "schema", "what"),
+    [
+        ("note", {"type": "string", "pattern": "x"}, "'pattern'"),
+        ("note", {"type": "array", "items": {"type": "string", "format": "date"}}, "'format'"),
+        (
+            "note",
+            {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"not": {}}}}]},
+            "'not'",
+        ),
+        ("note", {"type": ["string", "null"]}, "type"),
+        ("note", {"type": "text"}, "type 'text'"),
+        ("note", {"$ref": "#/$defs/gone"}, "names nothing"),
+        ("note", "string", "must be a mapping"),
+        ("a b", {"type": "string"}, "no name for an argument"),
+        ("a\b", {"type": "string"}, "no name for an argument"),
+        ("", {"type": "string"}, "no name for an argument"),
+    ],
+)
+def test_a_schema_beyond_the_checker_is_named_by_its_property(name: str, schema: Any, what: str) -> None:
+    """Keywords, types, references and names that no checker or grammar takes are found at any depth, with their place."""
+    parameters = TOOLS["get_account"].parameters
+    properties = {**parameters["properties"], name: schema}
+    found = check_tools(broken_tool("get_account", parameters={**parameters, "properties": properties}))
+    assert [where for where, _ in found] == [f"/get_account/parameters/properties/{name}"]
+    assert what in found[0][1]
+
+
+@pytest.mark.parametrize(
     ("fields", "at"),
     [
         ({"arguments": {}}, "arguments"),

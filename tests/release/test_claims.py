@@ -173,6 +173,10 @@ def test_a_pointer_finds_a_leaf_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a/b": [{"c": 2.5, "n": null}]}')
 
     assert find(Find(pointer="/a~1b/0/c"), "a.json", lambda name: tmp_path / name, {}) == 2.5
+    (tmp_path / "a.yaml").write_text("study: {methods: [none, B0]}\n")
+    assert find(Find(length="/study/methods"), "a.yaml", lambda name: tmp_path / name, {}) == 2
+    with pytest.raises(UndolabError, match="holds no list"):
+        find(Find(length="/a~1b/0/c"), "a.json", lambda name: tmp_path / name, {})
     for pointer in ("/a~1b", "/a~1b/1/c", "/a~1b/0/n", "/x"):
         with pytest.raises(UndolabError, match=r"a\.json"):
             find(Find(pointer=pointer), "a.json", lambda name: tmp_path / name, {})

@@ -86,7 +86,7 @@ def test_a_crate_holds_every_file_of_the_run_with_its_digest(tmp_path: Path) -> 
 
 
 def test_exports_are_the_same_twice_and_name_no_place(tmp_path: Path) -> None:
-    """Two folders, an hour apart by the files' times, give the same bytes; no path of the machine is in them."""
+    """Two folders, years apart by the files' times, give the same bytes, without a path of the machine (field case B22)."""
     trees = [_tree(tmp_path / "a"), _tree(tmp_path / "b" / "c")]
     for path in trees[1].rglob("*"):
         os.utime(path, (1, 1))

@@ -5,24 +5,13 @@ from pathlib import Path
 import pytest
 
 from undolab.model.errors import UndolabError
-from undolab.release import compare, manifest
+from undolab.release import compare, layout, manifest
 from undolab.release.release import release
 
 
 def fill(tree: Path) -> None:
     """Give the build every part that a release needs."""
-    for folder in (
-        "conformance",
-        "figures",
-        "ledger",
-        "pairs",
-        "published",
-        "trials",
-        "undo",
-        "validity",
-        "verdicts",
-        "wire",
-    ):
+    for folder in sorted(set(layout.BUILT_FOLDERS) - layout.OPTIONAL_FOLDERS - {"stats", "tables"}):
         (tree / "build" / folder).mkdir()
         (tree / "build" / folder / "part.csv").write_text(folder)
 

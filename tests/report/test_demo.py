@@ -407,6 +407,19 @@ def test_each_number_names_its_own_denominator_and_the_legend_its_names() -> Non
         assert text.count(f"<dt><code>{name}</code>") == 1
 
 
+def test_each_scene_shows_the_store_right_and_starts_with_a_way_that_fails() -> None:
+    """Every scene of the undo layer is inside the page; the first comparison is one that is not right."""
+    found = collected()["scenes"]
+    assert [scene["name"] for scene in found] == [
+        "same-value", "shared-grant", "disjoint-change", "name-reuse", "run-recovery",
+    ]  # fmt: skip
+    for scene in found:
+        assert scene["store"]["look"] == "pass"
+        assert scene["store"]["state"] == scene["due"]
+        assert scene["ways"][scene["start"]]["look"] != "pass"
+        assert len({way["name"] for way in scene["ways"]}) == len(scene["ways"])
+
+
 def test_what_does_not_hold_cannot_be_read_as_a_fact() -> None:
     """Goals that failed are quoted as what should hold, and a harmful repeat is a sentence."""
     arm = fault_arm(collected(), POST, "B0")
@@ -425,7 +438,7 @@ def test_the_page_is_the_same_twice() -> None:
 
 
 def test_the_page_names_no_address_and_loads_nothing() -> None:
-    """No external address, no fetch, no inline handler or style attribute, and a policy that forbids the rest."""
+    """No external address, no fetch, no inline handler or style, and a policy that forbids the rest (field case B25)."""
     text = page(more=HOSTILE)
     assert "://" not in text
     assert re.findall(r"https?", text.replace("http-equiv", "").replace("https:/\\u002f", "")) == []
@@ -506,7 +519,7 @@ def test_missing_parts_are_clear_sentences(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_chromium_shows_the_page_without_an_error_and_runs_no_model_text(tmp_path: Path) -> None:
-    """Opened from disk with hostile text inside, the page builds itself, logs no error and stays inert."""
+    """Opened from disk with hostile text inside, the page builds itself, logs no error and stays inert (field case B25)."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("no Chromium on this machine")
@@ -520,6 +533,7 @@ def test_chromium_shows_the_page_without_an_error_and_runs_no_model_text(tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert "CONSOLE" not in done.stderr
     assert "Done twice" in done.stdout
+    assert "Work of a colleague is lost" in done.stdout
     assert 'data-theme="' in done.stdout
     shown = re.sub(r"<script\b.*?</script>", "", done.stdout, flags=re.DOTALL)
     assert "&lt;/script&gt;&lt;script&gt;window.hurt=1" in shown

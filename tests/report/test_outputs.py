@@ -180,7 +180,7 @@ def test_captions_name_the_scope(stats_dir: Path) -> None:
 
 
 def test_figures_have_the_same_bytes_elsewhere(stats_dir: Path, tmp_path: Path) -> None:
-    """Another process, folder, time zone, language, hash seed and matplotlib setting draws the same bytes."""
+    """Another process, folder, time zone, language, hash seed and matplotlib setting draws the same bytes (field case B22)."""
     first = _figures(stats_dir.parent, tmp_path / "a")
     assert [path.name for path in first] == [
         f"{name}.{kind}" for name in FIGURE_FILES for kind in ("pdf", "png")

@@ -60,13 +60,14 @@ def test_a_sound_log_has_no_fault() -> None:
     [
         ("! LaTeX Error: File `tables/table1.tex' not found.\n", "tables/table1.tex is missing;"),
         ("! Unable to load picture or PDF file 'figures/figure2.pdf'.\n", "figures/figure2.pdf is missing;"),
+        ("! LaTeX Error: File `booktabs.sty' not found.\n", "booktabs.sty is not in the TeX bundle;"),
         ("! Undefined control sequence.\nl.6 It is \\URcrsr\n", "\\URcrsr is no macro;"),
         ("! Missing $ inserted.\n", "Missing $ inserted;"),
         ("", "error: something;"),
     ],
 )
 def test_a_stop_of_tex_is_told_in_one_sentence(log: str, start: str) -> None:
-    """The sentence begins with the missing file, the unknown macro or TeX's own words."""
+    """The sentence begins with the missing file, the unknown macro or TeX's own words (field case B23)."""
     assert failure(log, "error: something\n").startswith(start)
 
 
@@ -105,7 +106,7 @@ def test_a_missing_part_is_named(tmp_path: Path) -> None:
 
 
 def test_without_tectonic_the_way_out_is_named(tmp_path: Path) -> None:
-    """Whoever has no TeX is told which command prepares it."""
+    """Whoever has no TeX is told which command prepares it (field case B23)."""
     paper, built, _ = _project(tmp_path, "exit 1")
 
     with pytest.raises(UndolabError, match="missing; `make artifact` prepares it"):

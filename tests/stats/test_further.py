@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from undolab.model.verdict import Verdict
 from undolab.stats.comparisons import bca_rows, closure_rows, sign_flip_rows, support_rows
 from undolab.stats.equivalence import equivalence_rows
-from undolab.stats.estimate import contrast_rows
+from undolab.stats.estimate import cell_rows, contrast_rows
 from undolab.stats.load import join
-from undolab.stats.matrix import Matrix
+from undolab.stats.matrix import Family, Matrix
 from undolab.stats.power import power_rows
 from undolab.stats.repeats import pass_k, pass_rows, stability_rows
 from undolab.stats.strata import stratum_rows
@@ -176,11 +176,11 @@ def test_pass_k_falls_with_k(case: tuple[int, int, int]) -> None:
 
 def test_strata_draw_their_own_tasks(small: Small) -> None:
     """A stratum of one task has no interval; one of two has; a task of no known reversibility is in none."""
-    tally, _, matrix = small(
+    tally, replicates, matrix = small(
         _always, lambda t, m, f, k, s: t == "T1", tasks=("T1", "T2", "T3", "T4"), methods=("B0",)
     )
     kinds = {"T1": "REVERSIBLE", "T2": "REVERSIBLE", "T3": "IRREVERSIBLE"}
-    rows = {(row.stratum, row.metric): row for row in stratum_rows(tally, matrix, kinds)}
+    rows = {(row.stratum, row.metric): row for row in stratum_rows(tally, replicates, matrix, kinds)}
     two, one = rows["REVERSIBLE", "crsr"], rows["IRREVERSIBLE", "crsr"]
     assert (two.tasks, two.num, two.den, two.value, two.lo, two.hi) == (2, 4, 8, 0.5, 0.0, 1.0)
     assert (one.tasks, one.value, one.lo, one.hi) == (1, 0.0, None, None)
@@ -236,3 +236,41 @@ def test_bca_stands_beside_the_percentiles(study_rows: list[Verdict], study_matr
         assert row.lo is not None
         assert row.lo <= row.value <= row.hi  # type: ignore[operator]
         assert row.bca_lo is None or row.bca_lo <= row.value <= row.bca_hi  # type: ignore[operator]
+
+
+def test_what_is_not_applicable_is_compared_nowhere(
+    make_verdict: Callable[..., Verdict], make_matrix: Callable[..., Matrix]
+) -> None:
+    """B0 has no arm in T3: it is compared over T1 and T2 alone, and controls still count T3."""
+    family = Family(name="f", metric="eor", contrasts=[("none", "B0")], boundary="PRE_MUTATION")
+    absent = [("T3", "PRE_MUTATION", "B0")]
+    matrix = make_matrix(["T1", "T2", "T3"], ["B0", "none"], families=[family], not_applicable=absent)
+    rows = [make_verdict(workflow=task, arm="control") for task in ("T1", "T2", "T3")]
+    lost = {"passed": False, "effects": False}
+    for task in ("T1", "T2", "T3"):
+        rows.append(make_verdict(workflow=task, method="none", **({} if task == "T3" else lost)))
+        if task != "T3":
+            rows.append(make_verdict(workflow=task, method="B0", **({} if task == "T2" else lost)))
+    tally = Tally(join(rows, matrix), matrix)
+    replicates = Replicates(tally, matrix)
+    (row,) = contrast_rows(tally, replicates, matrix)
+    assert row.value == -0.5
+    assert (row.lo, row.hi) == (-1.0, 0.0)
+    (flip,) = sign_flip_rows(tally, matrix)
+    assert (flip.tasks, flip.differing, flip.mean) == (2, 1, -0.5)
+    (closed,) = closure_rows(tally, replicates, matrix)
+    assert (closed.method, closed.num, closed.den, closed.reference_num, closed.reference_den) == (
+        "none",
+        0,
+        2,
+        1,
+        2,
+    )
+    pooled = {(c.scope.method, c.scope.task): c.metrics["eor"] for c in cell_rows(tally, replicates, matrix)}
+    assert (pooled["B0", "all"].num, pooled["B0", "all"].den, pooled["B0", "all"].dropped) == (1, 2, 0)
+    assert (pooled["B0", "all"].lo, pooled["B0", "all"].hi) == (0.0, 1.0)
+    assert replicates.draw(2).shape == (2, 200)
+    fault = {row.method: row for row in pass_rows(tally, replicates, matrix) if row.outcome == "fault"}
+    assert (fault["B0"].tasks, fault["B0"].value, fault["none"].tasks) == (2, 0.5, 3)
+    control, *_ = stability_rows(tally, matrix)
+    assert (control.outcome, control.tasks, control.all_pass) == ("control", 3, 3)

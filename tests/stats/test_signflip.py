@@ -58,11 +58,11 @@ def test_it_equals_the_enumeration(pairs: list[tuple[tuple[int, int], tuple[int,
 
 
 def test_many_tasks_are_sampled_and_say_so() -> None:
-    """Beyond forty differing tasks seeded patterns stand for all: near the exact value, and repeatable."""
+    """Beyond 36 differing tasks seeded patterns stand for all: near the exact value, and repeatable."""
     a = [(i % 7, 7) for i in range(60)]
     b = [(3, 7)] * 60
     found = sign_flip(a, b)
     assert (found.tasks, found.exact, found.p) == (60, False, sign_flip(a, b).p)
-    assert sign_flip(a[:30], b[:30]).exact
+    assert sign_flip(a[:36], b[:36]).exact
     huge = sign_flip([(10**11 + i, 10**12 + 7 * i) for i in range(50)], [(0, 1)] * 50)
-    assert (huge.exact, huge.p) == (False, pytest.approx(1 / 100_001))
+    assert (huge.exact, huge.p) == (False, pytest.approx(1 / 20_001))

@@ -174,6 +174,7 @@ def test_equal_requests_of_a_trial_have_equal_answers(
     told = json.loads((out / "agent.json").read_text())
     assert (told["model"], told["test"], told["workflows"]) == ("own:dice", False, [WORKFLOW])
     assert {name.split("/")[1] for name in arms} == {"own:dice"}
+    assert main(["reconstruct", str(out / "wire" / f"{WORKFLOW}.jsonl.zst"), "--against", str(out)]) == 0
 
 
 def test_the_held_out_split_needs_a_word_that_the_results_repeat(workflows: Any, here: None) -> None:

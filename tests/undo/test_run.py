@@ -5,10 +5,11 @@ import sqlite3
 import pytest
 from tests.undo.conftest import ME, PEER, add, create, grant, only_sqlite, put
 
+from undolab.undo.kernel import delete, forward, recover, seed
 from undolab.undo.memory import Memory
 from undolab.undo.run import Overlay
 from undolab.undo.store import Store
-from undolab.undo.types import Effect, Hold, Outcome, Put, Table, Version
+from undolab.undo.types import Decision, Effect, Hold, Outcome, Put, Receipt, Table, Version, agent
 
 
 def states(report: object) -> list[tuple[str, str]]:
@@ -134,3 +135,16 @@ def test_an_overlay_shows_what_is_not_yet_written() -> None:
     )
     assert overlay.hold("g", "a:1") == Hold(3, settled=True)
     assert (overlay.credit("g", "a:1"), overlay.head("g", "f"), overlay.written("g", "o")) == (3, "o", [])
+
+
+def test_half_a_transfer_stays_under_an_overlay_too() -> None:
+    """Where a plan has buried the other ledger but not yet its rows, no money is made from what is left of them."""
+    rows = Memory()
+    for name in ("a", "b"):
+        rows.apply(seed(rows, Effect("create", name, {"opening": 5}), f"g-{name}"))
+    first, second, changes = forward(rows, Effect("transfer", "a", {"to": "b", "amount": 2}), agent("e"))
+    rows.apply(changes)
+    overlay = Overlay(rows)
+    overlay.apply(delete(overlay, "b"))
+    assert overlay.credit("g-b", agent("e")) == 2
+    assert recover(overlay, Receipt("e", "transfer", first, second)) == Decision(Outcome.REFUSED, "half_gone")

@@ -419,10 +419,10 @@ def test_two_stores_never_say_repeated_for_each_other(tmp_path: Path, store: Sto
 
 
 def test_an_id_made_known_before_the_lock_is_known(
-    path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+    database: Path | str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An id unknown when looked at is looked for again under the lock, so that the audit's order is the true one."""
-    other = Store.open(path)
+    other = Store.open(database)
     look = store._find
 
     def too_early(ident: object) -> Found | None:
@@ -438,6 +438,7 @@ def test_an_id_made_known_before_the_lock_is_known(
     other.close()
 
 
+@only_sqlite
 def test_an_old_copy_put_back_shows_against_the_kept_head(tmp_path: Path, store: Store, clock: Clock) -> None:
     """A copy from before a recovery would do it again: the one thing that tells is a head kept elsewhere."""
     receipt = store.forward(ME, add(4))

@@ -11,11 +11,12 @@ try:
         code,
         exhibit,
         exhibits,
-        flat,
         released,
+        shards,
         studies,
         use_this_environment,
         with_tex,
+        within,
     )
 except ImportError as missing:
     raise WorkflowError(
@@ -28,6 +29,9 @@ min_version("9.0")
 configfile: "config/config.yaml"
 
 
+# Into how many shards the seeds of a workflow, model and framework are shared out: `--config parts=4`. Any number gives the
+# same bytes.
+PARTS = int(config.pop("parts", 1))
 validate(config, "../schemas/config.schema.json")
 use_this_environment()
 
@@ -65,6 +69,9 @@ CONFORMANCE = expand(
 
 
 wildcard_constraints:
+    framework="F[0-9]",
+    model="|".join({name for study in STUDIES.values() for name in study["models"]}),
+    part="[0-9]+of[0-9]+",
     at=f"(?:{'|'.join(STUDIES)})",
     split="|".join(SPLITS),
     workflow="|".join(name for study in STUDIES.values() for name in study["workflows"]),

@@ -1,18 +1,9 @@
 # What others' tools read: metadata of the data. (The crate of a run is `undolab crate`: it describes the graph from outside.)
 
 DATA = [
-    path
-    for path in flat(BUILT)
-    if path.split("/")[1] in FOLDERS and path != "build/metadata/croissant.json"
+    path for path in within(BUILT, FOLDERS) if not path.startswith("build/metadata")
 ]
-
-SHOWN = sorted(
-    {
-        Path(path).stem
-        for path in flat(BUILT)
-        if path.split("/")[1] in ("figures", "tables")
-    }
-)
+SHOWN = sorted({Path(path).stem for path in within(BUILT, ["figures", "tables"])})
 
 
 rule metadata:

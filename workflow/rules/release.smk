@@ -4,6 +4,8 @@ BUILT = [
     expand("build/splits/{split}.json", split=SPLITS),
     CONFORMANCE,
     UNDO,
+    UNDO_STUDY,
+    UNDO_REPORT,
     "build/conformance/sweep.csv",
     "build/validity/cases.csv",
     "build/validity/mutants.csv",

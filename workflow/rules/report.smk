@@ -89,10 +89,14 @@ rule telemetry:
         expand("build/wire/{workflow}.jsonl.zst", workflow=WORKFLOWS),
         expand("data/records/{model}/{split}.jsonl.zst", model=MODELS, split=SPLIT),
     output:
-        expand(
-            "build/tables/{table}.{kind}",
-            table=[name for name in WIRE_TABLES if name != "tablebehaviour"],
-            kind=["csv", "tex"],
+        exhibits(
+            expand(
+                "build/tables/{table}.{kind}",
+                table=[name for name in WIRE_TABLES if name != "tablebehaviour"],
+                kind=["csv", "tex"],
+            ),
+            "Tables",
+            "csv",
         ),
     log:
         "build/logs/telemetry.log",

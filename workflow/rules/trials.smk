@@ -87,7 +87,7 @@ rule histories:
         "undolab undo histories --depth 4 2>&1 | tee {log}"
 
 
-rule trials:
+rule shard:
     input:
         TOOLS,
         "config/config.yaml",
@@ -95,11 +95,46 @@ rule trials:
         lambda w: expand(
             [
                 "data/workflows/{split}/{workflow}.yaml",
-                "data/records/{models}/{split}.jsonl.zst",
+                "data/records/{model}/{split}.jsonl.zst",
                 "build/splits/{split}.json",
             ],
+            model=w.model,
+            split=STUDIES[w.at]["split"],
             workflow=w.workflow,
-            **STUDIES[w.at],
+        ),
+    output:
+        "build/shards/{at}{workflow}/{model}.{framework}.{part}/ledger/{workflow}.jsonl.zst",
+        "build/shards/{at}{workflow}/{model}.{framework}.{part}/pairs/{workflow}.jsonl",
+        "build/shards/{at}{workflow}/{model}.{framework}.{part}/trials/{workflow}.jsonl",
+        "build/shards/{at}{workflow}/{model}.{framework}.{part}/wire/{workflow}.jsonl.zst",
+    log:
+        "build/logs/{at}shard-{workflow}.{model}.{framework}.{part}.log",
+    params:
+        code=code("trials"),
+        study=lambda w: STUDIES[w.at]["name"],
+    message:
+        "Replaying {wildcards.workflow} with {wildcards.model} on {wildcards.framework}, seeds {wildcards.part}, study {params.study}"
+    shell:
+        """
+        undolab trials shard --study {params.study} --workflow {wildcards.workflow} --model {wildcards.model} \
+            --framework {wildcards.framework} --part {wildcards.part} \
+            --out build/shards/{wildcards.at}{wildcards.workflow}/{wildcards.model}.{wildcards.framework}.{wildcards.part} \
+            2>&1 | tee {log}
+        """
+
+
+rule merge:
+    input:
+        lambda w: expand(
+            [
+                "build/shards/{at}{shard}/ledger/{workflow}.jsonl.zst",
+                "build/shards/{at}{shard}/pairs/{workflow}.jsonl",
+                "build/shards/{at}{shard}/trials/{workflow}.jsonl",
+                "build/shards/{at}{shard}/wire/{workflow}.jsonl.zst",
+            ],
+            at=w.at,
+            shard=shards(STUDIES[w.at], w.workflow, PARTS),
+            workflow=w.workflow,
         ),
     output:
         "build/{at}ledger/{workflow}.jsonl.zst",
@@ -107,14 +142,18 @@ rule trials:
         "build/{at}trials/{workflow}.jsonl",
         "build/{at}wire/{workflow}.jsonl.zst",
     log:
-        "build/logs/{at}trials-{workflow}.log",
+        "build/logs/{at}merge-{workflow}.log",
     params:
         code=code("trials"),
-        study=lambda w: STUDIES[w.at]["name"],
+        shards=lambda w: expand(
+            "build/shards/{at}{shard}",
+            at=w.at,
+            shard=shards(STUDIES[w.at], w.workflow, PARTS),
+        ),
     message:
-        "Replaying the pairs of {wildcards.workflow}, study {params.study}"
+        "Merging the shards of {wildcards.workflow}"
     shell:
-        "undolab trials run --study {params.study} --workflow {wildcards.workflow} --out build 2>&1 | tee {log}"
+        "undolab trials merge {params.shards} --workflow {wildcards.workflow} --out build/{wildcards.at} 2>&1 | tee {log}"
 
 
 rule reconstruct:

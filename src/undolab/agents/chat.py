@@ -14,7 +14,7 @@ from undolab.agents.base import Exchange, PublicTool, TaskView, ToolCall, Turn
 from undolab.agents.line import REPORTS
 from undolab.model.calls import FinalReport, Phase, Reply
 from undolab.model.canon import call_seed, canonical, digest, resumed_seed
-from undolab.model.record import ChatAnswer, ChatRequest
+from undolab.model.record import ChatCall, ChatRequest
 from undolab.models.answer import OVERFLOW, read_arguments
 from undolab.models.backend import ChatBackend, request_key
 from undolab.models.config import Settings
@@ -27,6 +27,32 @@ _FINISH = "finish: "
 _WHOLE = {"stop", "tool_calls", "function_call"}
 """Finish reasons of an answer that the model ended itself."""
 _BROKEN = {"length": "the answer was truncated", OVERFLOW: "the prompt does not fit"}
+
+
+class _Words(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log keeps of an answer as the agent's words."""
+
+    calls: list[ChatCall]
+    finish_reason: str
+    text: str
+
+
+def read_words(said: str, record: str = "") -> Turn:
+    """Return the turn that a chat agent's words in the log stand for.
+
+    Raises:
+        msgspec.DecodeError: they are not the words of a chat agent.
+    """
+    words = msgspec.json.decode(said, type=_Words)
+    try:
+        calls = _read_calls(words)
+    except ValueError as error:
+        return Turn(said=said, error=str(error), record=record)
+    if calls:
+        return Turn(said=said, calls=calls, record=record)
+    if not words.text.strip():
+        return Turn(said=said, error="the answer is empty", record=record)
+    return Turn(said=said, report=_report(words.text), record=record)
 
 
 class ChatAgent:
@@ -48,19 +74,8 @@ class ChatAgent:
         key = request_key(request)
         self._asked[key] += 1
         answer = self._backend.chat(request, self._asked[key])
-        record = f"{key}#{self._asked[key]}"
-        said = canonical(
-            {"calls": answer.calls, "finish_reason": answer.finish_reason, "text": answer.text}
-        ).decode()
-        try:
-            calls = _read_calls(answer)
-        except ValueError as error:
-            return Turn(said=said, error=str(error), record=record)
-        if calls:
-            return Turn(said=said, calls=calls, record=record)
-        if not answer.text.strip():
-            return Turn(said=said, error="the answer is empty", record=record)
-        return Turn(said=said, report=_report(answer.text), record=record)
+        words = _Words(calls=answer.calls, finish_reason=answer.finish_reason, text=answer.text)
+        return read_words(canonical(words).decode(), f"{key}#{self._asked[key]}")
 
     def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
         """Return the digest of messages and tools of the next turn."""
@@ -85,7 +100,7 @@ class ChatAgent:
         )
 
 
-def _read_calls(answer: ChatAnswer) -> list[ToolCall]:
+def _read_calls(answer: _Words) -> list[ToolCall]:
     """Return the calls of an answer: all of them, or none where one is broken.
 
     Raises:

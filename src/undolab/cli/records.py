@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from undolab.cli.common import MODELS, Commands, read_config
+from undolab.cli.shards import add_record_actions
 from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
 from undolab.model.workflow import Split
@@ -44,6 +45,8 @@ def add_commands(commands: Commands) -> None:
         "--seed", type=int, default=_SEED, metavar="S", help=f"which ones are drawn (default: {_SEED})"
     )
     check.set_defaults(run=_audit)
+
+    add_record_actions(actions)
 
     live = commands.add_parser(
         "live",

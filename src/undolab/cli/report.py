@@ -19,6 +19,7 @@ from undolab.trials.source import store_path
 _TECTONIC = Path(".tools/tectonic")
 _EPOCH = "1767225600"
 _LITERATURE = Path("data/related.yaml")
+_MEASUREMENTS = Path("data/measurements")
 
 
 def add_commands(commands: Commands) -> None:
@@ -39,6 +40,7 @@ def add_commands(commands: Commands) -> None:
         "paper": ("the PDF, set by Tectonic without a network", _paper),
         "behaviour": ("what the models do after the error without a method, from the wire logs", _behaviour),
         "telemetry": ("calls, tokens, times and INFRA_ERROR, from wire logs and records", _telemetry),
+        "undo": ("figures and tables of the undo part", _undo),
         "demo": ("the page that opens without a server", _demo),
     }
     for name, (help_text, stage) in stages.items():
@@ -156,6 +158,13 @@ def _behaviour(build: Path) -> None:
     names = _workflows()
     logs = [*(build / "wire").glob("*.jsonl.zst"), *build.glob("side/*/wire/*.jsonl.zst")]
     behaviour.write(sorted(log for log in logs if log.name.split(".")[0] in names), build / "tables")
+
+
+def _undo(build: Path) -> None:
+    from undolab.report import undo_figures, undo_tables
+
+    undo_figures.write(build, _MEASUREMENTS, build / "figures")
+    undo_tables.write(build, _MEASUREMENTS, build / "tables")
 
 
 def _demo(build: Path) -> None:

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 
 from undolab.cli.common import BUILD, MODELS, WORKFLOWS, Commands, read_config, read_tools, read_workflow
+from undolab.cli.shards import add_trial_actions
 from undolab.model.canon import canonical
 from undolab.model.check import require
 from undolab.model.config import MAIN, Config, Study, place
@@ -124,6 +125,8 @@ def add_commands(commands: Commands) -> None:
     status.add_argument("--split", choices=[split.value for split in Split])
     status.set_defaults(run=_status)
 
+    add_trial_actions(actions)
+
     conform = actions.add_parser(
         "conformance",
         help="run the scripted agents over every workflow, boundary and method; compare with the expected verdicts",
@@ -215,9 +218,13 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.model or arguments.pilot or arguments.max_usd is not None:
         raise UndolabError("--model, --pilot and --max-usd need --live or --dry-run: a replay asks no model")
     models_by_name = {} if arguments.agent else load_all(MODELS)
+    stores: dict[str, dict[str, Backend]] = {}
     for name, study in studies.items():
         for task in _tasks(_chosen(arguments, study), study):
-            backends = {} if arguments.agent else _replay(models_by_name, study, task.workflow.split)
+            key = f"{name}/{task.workflow.split}"
+            if not arguments.agent and key not in stores:
+                stores = {key: _replay(models_by_name, study, task.workflow.split)}
+            backends = stores.get(key, {})
             _write(task, study, make_agents(models_by_name, backends), out / place(name))
     return 0
 

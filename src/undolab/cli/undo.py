@@ -4,6 +4,8 @@ import argparse
 
 from undolab.cli.common import Commands
 from undolab.cli.undo_histories import add_histories
+from undolab.cli.undo_models import add_models
+from undolab.cli.undo_scenes import add_demo
 from undolab.cli.undo_study import add_study
 from undolab.model.errors import UndolabError
 from undolab.undo import database
@@ -47,6 +49,8 @@ def add_commands(commands: Commands) -> None:
             help="a file, or postgresql://USER@HOST:PORT/DATABASE with the password elsewhere (~/.pgpass, PGPASSWORD)",
         )
     add_histories(parts)
+    add_demo(parts)
+    add_models(parts)
     add_study(parts)
 
 

@@ -17,11 +17,11 @@ from undolab.model.record import Sampling
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How llama.cpp is run; these settings can change a completion, so they stand beside each record."""
 
-    context: int
+    context: int = 4096
     """Tokens of prompt and answer together."""
-    batch: int
+    batch: int = 64
     """Tokens evaluated at once; also the grain at which an evaluated prefix is reused."""
-    threads: int
+    threads: int = 1
 
 
 class PromptConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,10 +41,10 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The model file, relative to the repository."""
     digest: str
     """SHA-256 of the file."""
-    engine: EngineConfig
-    sampling: Sampling
+    engine: EngineConfig = EngineConfig()
+    sampling: Sampling = Sampling()
     """Its `seed` is set anew for each call."""
-    prompt: PromptConfig
+    prompt: PromptConfig = PromptConfig()
 
     @property
     def identity(self) -> str:

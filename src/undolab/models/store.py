@@ -3,7 +3,7 @@
 import fcntl
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
 
@@ -119,12 +119,13 @@ class _Store(ABC, Generic[Entry, Place]):
                 )
             if journal == self.journal:
                 self._whole = whole
-            self._read(str(journal), data[:whole])
+            self._read(str(journal), data[:whole], frozenset(self._records))
 
     def _journals(self) -> list[Path]:
         return sorted(self.path.parent.glob(f"{self._stem}.*.journal.jsonl"))
 
-    def _read(self, name: str, data: bytes) -> None:
+    def _read(self, name: str, data: bytes, known: Collection[Place] = ()) -> None:
+        """Take in a file; of what is known before, the first file's answer stands: two workers may have asked the same."""
         for number, line in enumerate(data.splitlines(), 1):
             where = f"{name}: line {number}"
             try:
@@ -142,7 +143,7 @@ class _Store(ABC, Generic[Entry, Place]):
                 raise UndolabError(f"{where} is not in canonical form; restore the file from the repository.")
             if isinstance(entry, StoreHeader):
                 self.header = _merge(Path(name), self.header, entry)
-            else:
+            elif self._place(entry) not in known:
                 self._admit(entry, where)
 
     def _admit(self, record: Entry, where: str) -> None:

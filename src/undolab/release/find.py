@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from undolab.model.errors import UndolabError
+from undolab.model.load import read_yaml
 
 Value = int | float | str | bool
 Reader = Callable[[str], Path]
@@ -20,10 +21,12 @@ Reader = Callable[[str], Path]
 
 
 class Find(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a value is found. Exactly one of `pointer`, `column`, `count`, `distinct`, `sum` and `files` says what is taken."""
+    """How a value is found. Exactly one member besides `row` and `same` says what is taken."""
 
     pointer: str | None = None
-    """JSON pointer (RFC 6901) into a JSON file."""
+    """JSON pointer (RFC 6901) into a JSON or YAML file."""
+    length: str | None = None
+    """How many items the list or mapping at this pointer has."""
     column: str | None = None
     """The value of this column in the one row of a CSV file that `row` chooses."""
     count: bool = False
@@ -46,6 +49,8 @@ class Find(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         where = f" where {chosen}" if chosen else ""
         if self.pointer is not None:
             return self.pointer
+        if self.length is not None:
+            return f"length of {self.length}"
         if self.count:
             return f"rows{where}"
         if self.distinct is not None:
@@ -67,18 +72,26 @@ def find(how: Find, name: str, read: Reader, covered: Mapping[str, str]) -> Valu
     Raises:
         UndolabError: the file is missing or not of its kind, or no row, more than one row or nothing is chosen.
     """
-    kinds = (how.pointer, how.column, how.count or None, how.distinct, how.sum, how.files)
+    kinds = (how.pointer, how.length, how.column, how.count or None, how.distinct, how.sum, how.files)
     if sum(kind is not None for kind in kinds) != 1:
         raise UndolabError(
-            f"{name}: say one of pointer, column, count, distinct, sum or files, not none or several of them"
+            f"{name}: say one of pointer, length, column, count, distinct, sum or files, not none or several of them"
         )
     if how.files is not None:
         return sum(fnmatchcase(path, how.files) for path in covered)
     path = read(name)
     if not path.is_file():
         raise UndolabError(f"{path} is not there; build it, or restore it from the repository")
+    if how.length is not None:
+        items = _pointed(path, how.length)
+        if not isinstance(items, (dict, list)):
+            raise UndolabError(f"{path} holds no list at {how.length}; name one")
+        return len(items)
     if how.pointer is not None:
-        return _pointed(path, how.pointer)
+        leaf = _pointed(path, how.pointer)
+        if isinstance(leaf, (dict, list)) or leaf is None:
+            raise UndolabError(f"{path} holds no single value at {how.pointer}; name a leaf")
+        return number(leaf)
     return _in_rows(path, how)
 
 
@@ -102,9 +115,9 @@ def near(a: Value, b: Value, tolerance: float) -> bool:
     return abs(a - b) <= tolerance + 1e-12
 
 
-def _pointed(path: Path, pointer: str) -> Value:
+def _pointed(path: Path, pointer: str) -> Any:
     try:
-        here = json.loads(path.read_bytes())
+        here = read_yaml(path) if path.suffix == ".yaml" else json.loads(path.read_bytes())
     except ValueError as error:
         raise UndolabError(f"{path} is no JSON ({error}); build it again") from error
     for part in pointer.split("/")[1:]:
@@ -113,9 +126,7 @@ def _pointed(path: Path, pointer: str) -> Value:
             here = here[int(key)] if isinstance(here, list) else here[key]
         except (KeyError, IndexError, ValueError, TypeError) as error:
             raise UndolabError(f"{path} has nothing at {pointer}; name another place") from error
-    if isinstance(here, (dict, list)) or here is None:
-        raise UndolabError(f"{path} holds no single value at {pointer}; name a leaf")
-    return number(here)
+    return here
 
 
 def _in_rows(path: Path, how: Find) -> Value:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,17 @@ def studies(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+def shards(study: Mapping[str, Any], workflow: str, parts: int) -> list[str]:
+    """Return where the shards of a workflow's trials lie below those of its study: one for each model, framework and part."""
+    count = max(1, min(parts, len(study["seeds"])))
+    return [
+        f"{workflow}/{model}.{framework}.{number}of{count}"
+        for model in study["models"]
+        for framework in study["frameworks"]
+        for number in range(1, count + 1)
+    ]
+
+
 @cache
 def released() -> list[str]:
     """Return what stands in the covered folders now, so that a change anywhere plans the last check again."""
@@ -61,6 +72,11 @@ def released() -> list[str]:
 def flat(paths: Iterable[Any]) -> list[str]:
     """Return nested lists of paths as one list."""
     return [name for item in paths for name in ([str(item)] if isinstance(item, str) else flat(item))]
+
+
+def within(paths: Iterable[Any], folders: Collection[str]) -> list[str]:
+    """Return those of nested lists of paths that lie in one of these folders of the build."""
+    return [path for path in flat(paths) if len(parts := Path(path).parts) > 2 and parts[1] in folders]
 
 
 def exhibits(paths: Iterable[Any], category: str, *kinds: str) -> list[Any]:
@@ -80,7 +96,7 @@ def exhibit(path: str, category: str, name: str) -> Any:
 
 def _shown(path: str, category: str, caption: str) -> Any:
     # Snakemake looks for a caption from the folder of the rules.
-    from snakemake.io import report
+    from snakemake.io import report  # type: ignore[import-untyped]
 
     labels = {"name": Path(path).stem, "file": Path(path).suffix[1:]} | (
         {"study": "{at}"} if "{at}" in path else {}

@@ -19,6 +19,7 @@ from undolab.model.verdict import Verdict
 from undolab.model.wire import ArmId, ArmStart, WireLine
 from undolab.model.workflow import Workflow
 from undolab.report import demo_words
+from undolab.report.demo_scenes import scenes
 from undolab.report.demo_steps import arm_view, effect_groups
 from undolab.stats.rows import CellRow, Estimate, MetricsFile, Study, read_metrics
 from undolab.wire import read_arms
@@ -68,7 +69,7 @@ def collect(
     tools: Mapping[str, ToolSpec],
     budget: int = BUDGET,
 ) -> dict[str, Any]:
-    """Return what the page embeds: workflows, arms as cards, and the pairs that can be chosen.
+    """Return what the page embeds: workflows, arms as cards, the pairs that can be chosen, and the undo layer's scenes.
 
     Raises:
         UndolabError: an arm has no verdict, its workflow is unknown, or a fault arm has no control.
@@ -99,6 +100,7 @@ def collect(
         "arms": arms,
         "pairs": pairs,
         "start": _start(pairs, arms, workflows),
+        "scenes": scenes(),
     }
 
 

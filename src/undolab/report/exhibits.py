@@ -6,13 +6,21 @@ from pathlib import Path
 
 from undolab.model.files import write_bytes
 from undolab.report.captions import captions
+from undolab.report.numbering import items
 from undolab.stats.rows import read_metrics
 
-_SPELLED = (
-    "Zero One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve Thirteen Fourteen Fifteen Sixteen Seventeen"
-    " Eighteen Nineteen Twenty"
-).split()
-_ITEM = re.compile(r"(table|figure)(?:0*(\d+)|(\w+))")
+_UNDO = {
+    "figureU1": "Safety against recovery of every undo policy over all published histories, a point a policy.",
+    "figureU2": "Damage to others' work and recovery, in percent, by policy and kind of effect.",
+    "figureU3": "Where trust ends: what an agent may say, what the host fixes, and the one transaction behind them.",
+    "figureU4": "Two stories with the same values at the end, in which two different things are right; played on the store.",
+    "figureU5": "How long one recovery takes: the whole distribution, with its tail. From committed measurements.",
+    "figureU6": "In how many tasks of a cell others lost work by a model's choice, by branch; a panel a model and prompt.",
+    "tableU1": "The undo policies over all published histories.",
+    "tableU2": "What models chose, and what came of it.",
+    "tableU3": "Times of one recovery. From committed measurements.",
+}
+"""What the undo part shows. Its captions in the paper say more."""
 
 
 def write(build: Path, names: Sequence[str]) -> list[Path]:
@@ -20,40 +28,28 @@ def write(build: Path, names: Sequence[str]) -> list[Path]:
 
     Args:
         build: holds `stats/metrics.json`.
-        names: stems of files, such as `table01`, `tablebehaviour` or `figure2`.
+        names: stems of files, such as `table01`, `tablebehaviour` or `figureU2`.
 
     Raises:
         UndolabError: the statistics are missing.
     """
     texts = captions(read_metrics(build / "stats"))
+    said = _UNDO | {item.name: texts[item.macro] for item in items()}
     written = []
     for name in names:
-        said = texts.get(macro(name), "Its caption stands in the paper.")
         path = build / "captions" / f"{name}.rst"
-        write_bytes(path, f"**{title(name)}.** {escaped(said)}\n".encode())
+        text = said.get(name, "Its caption stands in the paper.")
+        write_bytes(path, f"**{title(name)}.** {escaped(text)}\n".encode())
         written.append(path)
     return written
 
 
-def macro(name: str) -> str:
-    """Return the name under which the paper knows the caption of a file: `TableOne` of `table01`."""
-    match = _ITEM.fullmatch(name)
-    if match is None:
-        return ""
-    kind, number, word = match.groups()
-    return kind.capitalize() + (_SPELLED[int(number)] if number else word.capitalize())
-
-
 def title(name: str) -> str:
-    """Return what a reader calls a file: `Table 1` of `table01`, `Table behaviour` of `tablebehaviour`."""
-    match = _ITEM.fullmatch(name)
-    if match is None:
-        return name
-    kind, number, word = match.groups()
-    return f"{kind.capitalize()} {int(number) if number else word}"
+    """Return what a reader calls a file: `Table 1` of `table01`, `Figure U2` of `figureU2`, `Table behaviour`."""
+    match = re.fullmatch(r"(table|figure)0*(\w+)", name)
+    return f"{match[1].capitalize()} {match[2]}" if match else name
 
 
 def escaped(text: str) -> str:
     """Return plain text as reStructuredText that says it: no mark-up of that language or of its templates acts."""
-    marked = re.sub(r"([\\*`|_<>])", r"\\\1", text)
-    return marked.replace("{", "&#123;").replace("&#123;", "{{ '{' }}")
+    return re.sub(r"([\\*`|_<>])", r"\\\1", text).replace("{", "{{ '{' }}")

@@ -80,7 +80,9 @@ def failure(log: str, messages: str) -> str:
     """Return in one sentence why TeX stopped."""
     text = log + "\n" + messages
     if missing := _NO_FILE.search(text):
-        return f"{missing[1]} is missing; `snakemake paper` makes tables, figures and numbers first."
+        if re.match(r"macros|sections/|tables/|figures/", missing[1]):
+            return f"{missing[1]} is missing; `snakemake paper` makes tables, figures and numbers first."
+        return f"{missing[1]} is not in the TeX bundle; `make tex` fetches it anew."
     if macro := _NO_MACRO.search(text):
         return f"{macro[1]} is no macro; the numbers of this study do not have it."
     if error := _ERROR.search(text):

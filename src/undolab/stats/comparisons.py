@@ -181,9 +181,8 @@ def closure_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[C
     rows = []
     for model, framework, boundary in product(matrix.models, matrix.frameworks, matrix.boundaries):
         for reference, method in combinations(matrix.methods, 2):
-            ours, theirs = (
-                Group(tally, [Cell(model, framework, boundary, name)]) for name in (method, reference)
-            )
+            cells = [Cell(model, framework, boundary, name) for name in (method, reference)]
+            ours, theirs = (Group(tally, [cell], tally.both(*cells)) for cell in cells)
             base = theirs.value("crsr")
             gain = difference(ours.value("crsr"), base)
             spread = theirs.replicates("crsr", replicates)
@@ -216,7 +215,8 @@ def bca_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[BcaRo
         group = Group(tally, [cell])
         for name in _BCA:
             metric, spread = METRICS[name], replicates.of(cell)[COLUMN[name]]
-            left = group.table.sum(axis=0) - group.table
+            table = group.table[group.table[:, FIELD["N"]] > 0]
+            left = table.sum(axis=0) - table
             left_out = ratios(left[:, FIELD[metric.num]], left[:, FIELD[metric.den]])
             plain = percentile_interval(spread)
             corrected = bca_interval(group.value(name), spread, left_out)

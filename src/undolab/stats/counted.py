@@ -107,6 +107,10 @@ class _Versus(NamedTuple):
     tasks: int
 
 
+_Sides = dict[tuple[str, tuple[str, ...]], Side]
+"""Sides that several pairs share, by name and tasks."""
+
+
 def report(counts: Counts, recipe: Recipe) -> Report:
     """Return everything that the counts give, by the recipe.
 
@@ -128,10 +132,11 @@ def report(counts: Counts, recipe: Recipe) -> Report:
         inside: dict[str, list[CountRow]] = {}
         for row in _within(rows, compared.model, compared.method):
             inside.setdefault(getattr(row, compared.between), []).append(row)
-        pooled = [_versus(inside, pair, recipe, capable=False) for pair in compared.pairs]
+        sides: _Sides = {}
+        pooled = [_versus(inside, pair, recipe, sides, capable=False) for pair in compared.pairs]
         for metric in metrics:
             contrasts += _family(metric, compared, pooled, recipe)
-        common = [_versus(inside, pair, recipe, capable=True) for pair in compared.pairs]
+        common = [_versus(inside, pair, recipe, sides, capable=True) for pair in compared.pairs]
         support += _family("crsr", compared, common, recipe)
         if compared.between == "method":
             closure += [_closure(compared, versus, recipe) for versus in pooled]
@@ -173,7 +178,12 @@ def _within(rows: Sequence[CountRow], model: str | None, method: str | None) -> 
 
 
 def _versus(
-    inside: dict[str, list[CountRow]], pair: tuple[str, str], recipe: Recipe, *, capable: bool
+    inside: dict[str, list[CountRow]],
+    pair: tuple[str, str],
+    recipe: Recipe,
+    sides: _Sides,
+    *,
+    capable: bool,
 ) -> _Versus:
     """Return both sides over the tasks that either has, or over those in which both have a capable trial."""
     left, right = (inside.get(name, []) for name in pair)
@@ -181,8 +191,12 @@ def _versus(
         tasks = {row.task for row in left if row.d} & {row.task for row in right if row.d}
     else:
         tasks = {row.task for row in (*left, *right)}
-    chosen = sorted(tasks)
-    return _Versus(*pair, Side(left, chosen, recipe), Side(right, chosen, recipe), len(chosen))
+    chosen = tuple(sorted(tasks))
+    for name, rows in zip(pair, (left, right), strict=True):
+        if (name, chosen) not in sides:
+            sides[name, chosen] = Side(rows, chosen, recipe)
+    a, b = pair
+    return _Versus(a, b, sides[a, chosen], sides[b, chosen], len(chosen))
 
 
 def _levels(names: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from undolab.stats.tally import Cell, Replicates, Tally
 
 MARGIN = 0.10
 _LEVEL = 0.05
-_METRICS = ("control", "rsr", "crsr", "eor", "der")
+_METRICS = ("rsr", "crsr", "eor", "der")
 
 
 class EquivalenceRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,10 +46,14 @@ def equivalence_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> li
     """Return every pair of frameworks, in each model, boundary and method; no row with one framework."""
     rows = []
     for model, (a, b) in product(matrix.models, combinations(matrix.frameworks, 2)):
+        # every cell has the same controls, but for the tasks in which it is not applicable
+        widest = max(
+            product(matrix.boundaries, matrix.methods),
+            key=lambda place: Group(tally, [Cell(model, a, *place)]).counts("control")[1],
+        )
+        sides = [Group(tally, [Cell(model, framework, *widest)]) for framework in (a, b)]
+        rows.append(_row(sides[0], sides[1], "control", "", replicates, matrix))
         for boundary, (label, methods), metric in product(matrix.boundaries, groups(matrix), _METRICS):
-            only = metric != "control" or (boundary, label) == (matrix.boundaries[0], matrix.methods[0])
-            if not only:
-                continue
             sides = [
                 Group(tally, [Cell(model, framework, boundary, method) for method in methods])
                 for framework in (a, b)
@@ -68,13 +72,12 @@ def _row(
         within = found.lo >= -MARGIN and found.hi <= MARGIN
         shown = "yes" if within and found.p < _LEVEL else "no"
     (a_num, a_den), (b_num, b_den) = left.counts(metric), right.counts(metric)
-    control = metric == "control"
     return EquivalenceRow(
         model=left.cells[0].model,
         prompt=matrix.prompt,
         examples=matrix.examples,
-        boundary="" if control else left.cells[0].boundary,
-        method="" if control else label,
+        boundary=left.cells[0].boundary if label else "",
+        method=label,
         metric=metric,
         a=left.cells[0].framework,
         b=right.cells[0].framework,

@@ -7,9 +7,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from undolab.stats.groups import Group, difference
 from undolab.stats.intervals import Interval, holm, percentile_interval, two_sided_p, wilson
 from undolab.stats.matrix import Family, Matrix
-from undolab.stats.metrics import COLUMN, COUNTS, FIELD, METRICS
+from undolab.stats.metrics import COUNTS, METRICS
 from undolab.stats.rows import CellRow, ContrastRow, Estimate, Scope
 from undolab.stats.tally import FAILURES, SUMMED, Cell, Replicates, Tally
 
@@ -91,13 +92,11 @@ def _row(scope: Scope, sums: NDArray[np.int64], intervals: Sequence[Interval] | 
 def _contrast(
     family: Family, a: Cell, b: Cell, tally: Tally, replicates: Replicates, matrix: Matrix
 ) -> ContrastRow:
-    metric = METRICS[family.metric]
-    sums_a, sums_b = (tally.counts(cell).sum(axis=0).tolist() for cell in (a, b))
-    num, den = FIELD[metric.num], FIELD[metric.den]
-    defined = sums_a[den] > 0 and sums_b[den] > 0
-    value = sums_a[num] / sums_a[den] - sums_b[num] / sums_b[den] if defined else None
-    column = COLUMN[family.metric]
-    spread = replicates.of(a)[column] - replicates.of(b)[column]
+    """Return a minus b over the tasks in which both are applicable."""
+    kept = tally.both(a, b)
+    left, right = Group(tally, [a], kept), Group(tally, [b], kept)
+    value = difference(left.value(family.metric), right.value(family.metric))
+    spread = left.replicates(family.metric, replicates) - right.replicates(family.metric, replicates)
     methods = bool(family.boundary)
     return ContrastRow(
         family=family.name,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import COLUMN, FIELD, METRICS
-from undolab.stats.tally import Cell, Replicates, Tally
+from undolab.stats.tally import Cell, Replicates, Tally, Tasks
 
 TRACK = "track 2"
 """Every recovery method pooled; `none` is track 1 and never pooled with them."""
@@ -22,11 +22,13 @@ def groups(matrix: Matrix) -> list[tuple[str, list[str]]]:
 
 
 class Group:
-    """Some cells of one model, framework and boundary, taken together."""
+    """Some cells of one model, framework and boundary, taken together, over all tasks or those that are kept."""
 
-    def __init__(self, tally: Tally, cells: Sequence[Cell]) -> None:
+    def __init__(self, tally: Tally, cells: Sequence[Cell], kept: Tasks | None = None) -> None:
         self.cells = tuple(cells)
-        self.table: NDArray[np.int64] = np.sum([tally.counts(cell) for cell in cells], axis=0)
+        self._kept = kept
+        table: NDArray[np.int64] = np.sum([tally.counts(cell) for cell in cells], axis=0)
+        self.table = table if kept is None else table * kept[:, None]
 
     def by_task(self, metric: str) -> list[tuple[int, int]]:
         """Return the two counts of a metric for each task, in the tally's order."""
@@ -45,7 +47,7 @@ class Group:
 
     def replicates(self, metric: str, replicates: Replicates) -> NDArray[np.float64]:
         """Return the metric in every replicate."""
-        found: NDArray[np.float64] = replicates.of(*self.cells)[COLUMN[metric]]
+        found: NDArray[np.float64] = replicates.of(*self.cells, kept=self._kept)[COLUMN[metric]]
         return found
 
 

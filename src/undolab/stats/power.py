@@ -19,6 +19,7 @@ from undolab.model.fault import Boundary
 from undolab.stats.groups import Group
 from undolab.stats.intervals import draws, multiply
 from undolab.stats.matrix import Matrix
+from undolab.stats.metrics import FIELD
 from undolab.stats.tally import Cell, Tally
 
 SIZES = (12, 36, 60)
@@ -69,7 +70,8 @@ def power_rows(tally: Tally, matrix: Matrix) -> list[PowerRow]:
     rows = []
     for model, framework in product(matrix.models, matrix.frameworks):
         group = Group(tally, [Cell(model, framework, boundary, reference)])
-        counts, crsr = np.array(group.by_task("crsr")), group.value("crsr")
+        applicable = group.table[:, FIELD["N"]] > 0
+        counts, crsr = np.array(group.by_task("crsr"))[applicable], group.value("crsr")
         for tasks in SIZES:
             studies = None if crsr is None else _Studies(counts, tasks, matrix.bootstrap_seed)
             effects: tuple[Effect, ...] = ("spread", "concentrated")

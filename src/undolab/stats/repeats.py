@@ -1,5 +1,6 @@
 """What repeating a trial shows: how stable seeds are, and pass^k, the chance that k trials of a task all pass."""
 
+from collections.abc import Sequence
 from itertools import product
 from math import comb
 
@@ -81,11 +82,7 @@ def pass_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[Pass
         if outcome == "recovered":
             continue
         for k in [k for k in _K if k <= len(matrix.seeds)]:
-            have = trials >= k
-            chances = np.array(
-                [pass_k(int(c), int(n), k) if n >= k else 0.0 for c, n in zip(passed, trials, strict=True)]
-            )
-            drawn = replicates.weights * have[:, None]
+            chances = [pass_k(int(c), int(n), k) for c, n in zip(passed, trials, strict=True) if n >= k]
             rows.append(
                 PassRow(
                     **_scope(cell, outcome)._asdict(),
@@ -93,9 +90,9 @@ def pass_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[Pass
                     examples=matrix.examples,
                     outcome=outcome,
                     k=k,
-                    tasks=int(have.sum()),
-                    value=_mean(chances, have),
-                    **percentile_interval(_means(chances, drawn))._asdict(),
+                    tasks=len(chances),
+                    value=sum(chances) / len(chances) if chances else None,
+                    **percentile_interval(_means(chances, replicates.draw(len(chances))))._asdict(),
                 )
             )
     return rows
@@ -114,8 +111,9 @@ def _outcomes(tally: Tally, matrix: Matrix) -> list[tuple[Cell, str, _Counts, _C
     found = []
     for model, framework in product(matrix.models, matrix.frameworks):
         cells = [Cell(model, framework, *rest) for rest in product(matrix.boundaries, matrix.methods)]
-        first = tally.counts(cells[0])
-        found.append((cells[0], "control", first[:, FIELD["D"]], first[:, FIELD["N"]]))
+        # every cell has the same controls, but for the tasks in which it is not applicable
+        shared = np.max([tally.counts(cell) for cell in cells], axis=0)
+        found.append((cells[0], "control", shared[:, FIELD["D"]], shared[:, FIELD["N"]]))
         for cell in cells:
             table = tally.counts(cell)
             found.append((cell, "fault", table[:, FIELD["F"]], table[:, FIELD["N"]]))
@@ -127,16 +125,11 @@ def _scope(cell: Cell, outcome: str) -> Cell:
     return cell._replace(boundary="", method="") if outcome == "control" else cell
 
 
-def _mean(chances: NDArray[np.float64], have: NDArray[np.bool_]) -> float | None:
-    kept: list[float] = chances[have].tolist()
-    return sum(kept) / len(kept) if kept else None
-
-
-def _means(chances: NDArray[np.float64], drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+def _means(chances: Sequence[float], drawn: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean in every replicate; terms are added task by task, so no digit depends on a library."""
-    top, tasks = np.zeros(drawn.shape[1]), np.zeros(drawn.shape[1])
+    if not chances:
+        return np.full(drawn.shape[1], np.nan)
+    total = np.zeros(drawn.shape[1])
     for chance, weight in zip(chances, drawn, strict=True):
-        top += chance * weight
-        tasks += weight
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(tasks == 0, np.nan, top / tasks)
+        total += chance * weight
+    return total / len(chances)

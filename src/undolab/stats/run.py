@@ -83,7 +83,7 @@ def _further(
         "power.csv": (PowerRow, power_rows(tally, matrix)),
         "sign_flip.csv": (SignFlipRow, sign_flip_rows(tally, matrix)),
         "stability.csv": (StabilityRow, stability_rows(tally, matrix)),
-        "strata.csv": (StratumRow, stratum_rows(tally, matrix, reversibility)),
+        "strata.csv": (StratumRow, stratum_rows(tally, replicates, matrix, reversibility)),
         "support.csv": (SupportRow, support_rows(tally, matrix)),
     }
     return {

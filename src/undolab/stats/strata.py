@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 import msgspec
-import numpy as np
 
 from undolab.stats.groups import Group
-from undolab.stats.intervals import Interval, drawn_sums, draws, percentile_interval, ratios
+from undolab.stats.intervals import Interval, drawn_sums, percentile_interval, ratios
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import FIELD, METRICS
-from undolab.stats.tally import Tally
+from undolab.stats.tally import Replicates, Tally
 
 _METRICS = ("control", "rsr", "crsr", "eor", "der", "mer", "urr")
 
@@ -38,20 +37,22 @@ class StratumRow(msgspec.Struct, frozen=True, kw_only=True):
     dropped: int
 
 
-def stratum_rows(tally: Tally, matrix: Matrix, reversibility: Mapping[str, str]) -> list[StratumRow]:
+def stratum_rows(
+    tally: Tally, replicates: Replicates, matrix: Matrix, reversibility: Mapping[str, str]
+) -> list[StratumRow]:
     """Return the metrics of each stratum and cell; tasks without a known reversibility are in none."""
     rows = []
     for stratum in sorted({reversibility[task] for task in tally.tasks if task in reversibility}):
         kept = [index for index, task in enumerate(tally.tasks) if reversibility.get(task) == stratum]
-        weights = draws(len(kept), matrix.replicates, matrix.bootstrap_seed).astype(np.float64)
         for cell in tally.cells:
             table = Group(tally, [cell]).table[kept]
+            table = table[table[:, FIELD["N"]] > 0]
             total = table.sum(axis=0).tolist()
-            sums = drawn_sums(table, weights)
+            sums = drawn_sums(table, replicates.draw(len(table)))
             for name in _METRICS:
                 num, den = FIELD[METRICS[name].num], FIELD[METRICS[name].den]
                 bounds = Interval(None, None, 0)
-                if len(kept) > 1:
+                if len(table) > 1:
                     bounds = percentile_interval(ratios(sums[num], sums[den]))
                 rows.append(
                     StratumRow(
@@ -59,7 +60,7 @@ def stratum_rows(tally: Tally, matrix: Matrix, reversibility: Mapping[str, str])
                         **cell._asdict(),
                         prompt=matrix.prompt,
                         examples=matrix.examples,
-                        tasks=len(kept),
+                        tasks=len(table),
                         **{count: total[FIELD[count]] for count in ("N", "D", "R")},
                         metric=name,
                         num=total[num],

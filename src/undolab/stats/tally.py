@@ -1,4 +1,4 @@
-"""Counts of every cell, by task and by seed, in one array: all that any statistic needs of the verdicts."""
+"""Counts of every cell by task, in one array: all that any statistic needs of the verdicts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from undolab.model.verdict import FailureClass
 from undolab.stats.intervals import drawn_sums, draws, ratios
 from undolab.stats.matrix import Matrix
-from undolab.stats.metrics import COUNTS, DEN, NUM, Pair, count
+from undolab.stats.metrics import COUNTS, DEN, FIELD, NUM, Pair, count
 
 SUMMED = (
     "physical",
@@ -33,6 +33,10 @@ _FAILURE = {name: index for index, name in enumerate(FAILURES)}
 _summed = attrgetter(*SUMMED)
 
 
+Tasks = NDArray[np.bool_]
+"""Which tasks count, in the tally's order."""
+
+
 class Cell(NamedTuple):
     """Model, framework, boundary and method."""
 
@@ -43,20 +47,15 @@ class Cell(NamedTuple):
 
 
 class Tally:
-    """Integer counts of every cell by task and seed, in the order of `COUNTS`, `SUMMED` and `FAILURES`."""
+    """Integer counts of every cell by task, in the order of `COUNTS`, `SUMMED` and `FAILURES`."""
 
     def __init__(self, pairs: Sequence[Pair], matrix: Matrix) -> None:
         self.tasks = sorted(matrix.workflows)
         self.cells = list(cells(matrix))
-        places = [
-            {name: index for index, name in enumerate(levels)}
-            for levels in (self.cells, self.tasks, matrix.seeds)
-        ]
+        places = [{name: index for index, name in enumerate(levels)} for levels in (self.cells, self.tasks)]
         self._cell: dict[Cell, int] = {cell: index for index, cell in enumerate(self.cells)}
         columns = len(COUNTS) + len(SUMMED) + len(FAILURES)
-        self._trials = np.zeros(
-            (len(self.cells), len(self.tasks), len(matrix.seeds), columns), dtype=np.int64
-        )
+        self._tables = np.zeros((len(self.cells), len(self.tasks), columns), dtype=np.int64)
         where, rows = [], []
         for pair in pairs:
             arm, failed = pair.fault.arm, [0] * len(FAILURES)
@@ -66,12 +65,10 @@ class Tally:
                 (
                     places[0][Cell(arm.model, arm.framework, arm.boundary, arm.method)],
                     places[1][arm.workflow],
-                    places[2][arm.seed],
                 )
             )
         if rows:
-            self._trials[tuple(np.array(where).T)] = np.array(rows, dtype=np.int64)
-        self._tables = self._trials.sum(axis=2)
+            np.add.at(self._tables, tuple(np.array(where).T), np.array(rows, dtype=np.int64))
 
     def counts(self, cell: Cell) -> NDArray[np.int64]:
         """Return the counts of a cell, a row a task, in the order of `COUNTS`."""
@@ -82,30 +79,46 @@ class Tally:
         found: NDArray[np.int64] = self._tables[self._cell[cell]]
         return found
 
-    def trials(self, cell: Cell) -> NDArray[np.int64]:
-        """Return the counts of a cell as (task, seed, count): zeros and ones."""
-        found: NDArray[np.int64] = self._trials[self._cell[cell], :, :, : len(COUNTS)]
-        return found
+    def both(self, a: Cell, b: Cell) -> Tasks | None:
+        """Return the tasks in which both cells have arms; None where both have the same, so that all may count."""
+        left, right = (self.counts(cell)[:, FIELD["N"]] > 0 for cell in (a, b))
+        return None if (left == right).all() else left & right
 
 
 class Replicates:
     """The bootstrap of every cell: one row a metric, one column a replicate, all on the same draws."""
 
     def __init__(self, tally: Tally, matrix: Matrix) -> None:
-        self.weights = draws(len(tally.tasks), matrix.replicates, matrix.bootstrap_seed).astype(np.float64)
+        self._matrix = matrix
         self._tally = tally
-        self._kept: dict[tuple[Cell, ...], NDArray[np.float64]] = {}
+        self._drawn: dict[int, NDArray[np.float64]] = {}
+        self._kept: dict[tuple[tuple[Cell, ...], bytes | None], NDArray[np.float64]] = {}
 
-    def of(self, *pooled: Cell) -> NDArray[np.float64]:
-        """Return the replicates of every metric of the cells taken together, (metrics, B); NaN where undefined."""
-        if pooled not in self._kept:
+    def of(self, *pooled: Cell, kept: Tasks | None = None) -> NDArray[np.float64]:
+        """Return the replicates of every metric of the cells taken together, (metrics, B); NaN where undefined.
+
+        Args:
+            pooled: the cells.
+            kept: the tasks that count; all if not told.
+        """
+        key = (pooled, None if kept is None else kept.tobytes())
+        if key not in self._kept:
             counts = sum((self._tally.counts(cell) for cell in pooled[1:]), self._tally.counts(pooled[0]))
-            sums = drawn_sums(counts, self.weights)
+            # A task without a pair in the cell, because the boundary does not apply to it, is no cluster of it.
+            counts = counts[counts[:, FIELD["N"]] > 0 if kept is None else kept]
+            sums = drawn_sums(counts, self.draw(len(counts)))
             found = np.empty((len(NUM), sums.shape[1]))
             for row, (num, den) in enumerate(zip(NUM, DEN, strict=True)):
                 found[row] = ratios(sums[num], sums[den])
-            self._kept[pooled] = found
-        return self._kept[pooled]
+            self._kept[key] = found
+        return self._kept[key]
+
+    def draw(self, tasks: int) -> NDArray[np.float64]:
+        """Return how often each of so many tasks is drawn in each replicate; cells with as many share the draws."""
+        if tasks not in self._drawn:
+            drawn = draws(max(tasks, 1), self._matrix.replicates, self._matrix.bootstrap_seed)
+            self._drawn[tasks] = drawn[:tasks].astype(np.float64)
+        return self._drawn[tasks]
 
 
 def cells(matrix: Matrix) -> Iterator[Cell]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from undolab.agents.base import ToolCall
-from undolab.agents.line import BadLineError, read_line
+from undolab.agents.chat import read_words
+from undolab.agents.line import read_line
 from undolab.model.calls import FinalReport, Phase
 from undolab.model.fault import Boundary
 from undolab.model.tools import ToolSpec
@@ -13,6 +14,12 @@ from undolab.model.wire import ArmStart, ReportEvent, TurnEvent, WireEffectEvent
 from undolab.model.workflow import Workflow
 from undolab.recovery import declared
 from undolab.trials.schedule import schedule
+
+
+class _Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How an agent of one's own ends, where it says nothing else."""
+
+    report: FinalReport
 
 
 def label_problems(
@@ -40,15 +47,13 @@ def label_problems(
             said = line.said
         elif isinstance(line, WireEffectEvent) and line.phase is Phase.INVOKE:
             problems += [(line.seq, problem) for problem in _call(line, adds, turns, start.arm.framework)]
-        elif isinstance(line, ReportEvent) and line.reason == "finished" and _report(said) != line.report:
-            problems.append(
-                (line.seq, f"the report is {line.report}, but the agent's last words are {said!r}")
-            )
+        elif isinstance(line, ReportEvent) and line.reason == "finished":
+            words = _asked(said, start.arm.framework, "")
+            if words is not None and words != line.report:
+                problems.append(
+                    (line.seq, f"the report is {line.report}, but the agent's last words are {said!r}")
+                )
     return problems
-
-
-def _report(said: str) -> str:
-    return said.removeprefix("finish: ").replace(" ", "_")
 
 
 def _start(start: ArmStart, workflow: Workflow, tools: Mapping[str, ToolSpec]) -> Iterator[str]:
@@ -83,16 +88,44 @@ def _call(
         if "probes" not in adds:
             yield "the method made a call of its own, which it does not do"
         return
-    turn = turns.get(int(line.attempt.partition(".")[0]))
-    wanted = None if turn is None else _said(turn.said, framework, line.tool_name)
-    if wanted != ToolCall(tool=line.tool_name, arguments=line.arguments):
+    number, position, _ = line.attempt.split(".")
+    turn = turns.get(int(number))
+    words = [] if turn is None else _asked(turn.said, framework, line.tool_name)
+    if words is None:
+        return
+    made = ToolCall(tool=line.tool_name, arguments=line.arguments)
+    if not isinstance(words, list) or words[int(position) - 1 : int(position)] != [made]:
         yield "the call is not the one that the agent's words ask for"
 
 
-def _said(said: str, framework: str, tool: str) -> ToolCall | FinalReport | None:
+def _asked(said: str, framework: str, tool: str) -> list[ToolCall] | FinalReport | None:
+    """Return the calls or the report that an agent's words stand for; no call where they cannot be read.
+
+    None where words are free: an agent of one's own may say what it likes beside its calls.
+    """
     try:
+        if framework == "own":
+            return _read_own(said)
         if framework == "script":
-            return msgspec.json.decode(said, type=ToolCall)
-        return read_line(said, {tool})
-    except (msgspec.DecodeError, BadLineError):
+            return _read_script(said)
+        if said.startswith("{"):
+            turn = read_words(said)
+            return turn.calls if turn.report is None else turn.report
+        line = read_line(said, {tool})
+    except (msgspec.DecodeError, ValueError):
+        return []
+    return line if isinstance(line, FinalReport) else [line]
+
+
+def _read_script(said: str) -> list[ToolCall] | FinalReport:
+    if said.startswith("finish: "):
+        return FinalReport(said.removeprefix("finish: "))
+    return [msgspec.json.decode(said, type=ToolCall)]
+
+
+def _read_own(said: str) -> list[ToolCall] | FinalReport | None:
+    try:
+        words = msgspec.json.decode(said, type=list[ToolCall] | _Report)
+    except msgspec.DecodeError:
         return None
+    return words.report if isinstance(words, _Report) else words

@@ -19,11 +19,12 @@ def children() -> Iterator[Children]:
 
 def test_what_processes_see_has_a_serial_order(children: Children) -> None:
     """Four processes at once, with another seed each time; in the first round two of them are killed."""
-    seed = random.randrange(10**6)
+    seed, overlapping = random.randrange(10**6), 0
     for case in processes.cases(children, seed, 3):
         counts, problems = case.run()
         assert problems == [], (seed, case.name)
-        assert counts["overlapping"] > 0
+        overlapping += counts["overlapping"]
+    assert overlapping > 0
 
 
 def test_a_request_without_an_answer_is_kept_as_one() -> None:
@@ -38,8 +39,8 @@ def test_a_request_without_an_answer_is_kept_as_one() -> None:
 def test_published_and_own_schedules_lose_nothing(children: Children) -> None:
     """One trial of each published schedule with both subjects, and some of ours with another seed each time."""
     seed = random.randrange(10**6)
-    every = {case.name: case for case in schedules.cases(children, seed, 6)}
-    assert len(every) == 2 * 90 + 6
+    every = {case.name: case for case in schedules.cases(children, seed, 3)}
+    assert len(every) == 2 * 90 + 3
     wanted = [f"{what}/{subject}/0" for what in schedules.PUBLISHED for subject in ("mapped", "kernel")]
-    for name in [*wanted, *(f"ours/{number}" for number in range(6))]:
+    for name in [*wanted, *(f"ours/{number}" for number in range(3))]:
         assert every[name].run().problems == [], (seed, name)

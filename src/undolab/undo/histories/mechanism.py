@@ -16,7 +16,7 @@ from undolab.undo.policies.table import COMPENSATED, NOTHING, Authority, Policy,
 
 _NAME = "resource"
 _FIELDS = ("note", "status")
-_BLANK = {"opening": 10, "fields": {"status": "open", "note": "original"}}
+BLANK = {"opening": 10, "fields": {"status": "open", "note": "original"}}
 
 
 class Asked(NamedTuple):
@@ -119,7 +119,7 @@ class Kernel:
         """See `Mechanism`."""
         memory = Memory()
         if seeded:
-            memory.apply(kernel.seed(memory, types.Effect("create", _NAME, _BLANK), GENERATION))
+            memory.apply(kernel.seed(memory, types.Effect("create", _NAME, BLANK), GENERATION))
         return _Rows(memory, {})
 
     def act(self, state: _Rows, event: Event, ident: str, owner: Context, expires: int) -> tuple[_Rows, bool]:
@@ -128,7 +128,7 @@ class Kernel:
         memory = state.memory.copy()
         try:
             generation, _, changes = kernel.forward(
-                memory, _change(event), types.agent(ident), f"generation-{ident}"
+                memory, change_of(event), types.agent(ident), f"generation-{ident}"
             )
         except types.Rejected:
             return state, False
@@ -142,7 +142,7 @@ class Kernel:
         try:
             if event.op == "recreate" and memory.named(_NAME) is not None:
                 memory.apply(kernel.delete(memory, _NAME))
-            memory.apply(kernel.event(memory, _change(event), types.peer(ident), ident))
+            memory.apply(kernel.event(memory, change_of(event), types.peer(ident), ident))
         except types.Rejected:
             return state, False
         return state._replace(memory=memory), True
@@ -175,31 +175,32 @@ class Kernel:
         for field in _FIELDS:
             head = memory.head(generation, field) or ""
             version = memory.version(generation, field, head)
-            fields[field] = Cell("" if version is None else version.value, _ident(head))
+            fields[field] = Cell("" if version is None else version.value, ident_of(head))
         tables = memory.rows
         ledger, tags = tables[types.Table.CREDIT], tables[types.Table.TAG]
         return Resource(
             generation,
             row.rev,
             fields,
-            {_ident(writer): n for (home, writer), n in ledger.items() if home == generation},
-            {_ident(writer): who for (home, writer), who in tags.items() if home == generation},
+            {ident_of(writer): n for (home, writer), n in ledger.items() if home == generation},
+            {ident_of(writer): who for (home, writer), who in tags.items() if home == generation},
             dict.fromkeys(KINDS, 0),
         )
 
 
-def _ident(writer: str) -> str:
-    """Return the id that a writer stands for; the opening is `initial`, as in the published state."""
+def ident_of(writer: str) -> str:
+    """Return the id that a writer of the store stands for; the opening is `initial`, as in the published state."""
     return INITIAL if writer == types.OPENING else writer.partition(":")[2]
 
 
-def _change(event: Event) -> types.Effect:
+def change_of(event: Event, name: str = _NAME) -> types.Effect:
+    """Return a write of the histories as the kernel takes it; a new incarnation is a creation like any other."""
     if event.op == "set":
-        return types.Effect("set", _NAME, {"field": event.field, "value": event.text})
+        return types.Effect("set", name, {"field": event.field, "value": event.text})
     if event.op == "add":
-        return types.Effect("add", _NAME, {"delta": event.delta})
+        return types.Effect("add", name, {"delta": event.delta})
     if event.op in {"grant", "revoke"}:
-        return types.Effect(event.op, _NAME, {"member": event.text})
+        return types.Effect(event.op, name, {"member": event.text})
     if event.op == "delete":
-        return types.Effect("delete", _NAME, {})
-    return types.Effect("create", _NAME, _BLANK)
+        return types.Effect("delete", name, {})
+    return types.Effect("create", name, BLANK)

@@ -113,7 +113,7 @@ def shelf_request(job: list[Any]) -> None:
     path, lines, at, kind, policy = job
     shelf = Shelf.open(Path(path), clock=Clock())
     out = Lines(Path(lines))
-    shelf._db.set_trace_callback(_Killer(at, out))  # noqa: SLF001 - the study watches its own shelf
+    shelf.watch(_Killer(at, out))
     answer = ask(shelf, kind, policy)
     if at >= 0:
         die()

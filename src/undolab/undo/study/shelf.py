@@ -5,6 +5,7 @@ of `mapped` shows in the balance, while the kernel's inverses would hide it. Onl
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,11 @@ class Shelf(Shell):
                     self._db.execute("UPDATE whole SET consumed = 1 WHERE id = ?", (ident,))
             self._say(now, "recover", ident, status, "")
         return status
+
+    def watch(self, seen: Callable[[str], None]) -> None:
+        """Call `seen` with each statement just before SQLite begins it."""
+        db: Any = self._db
+        db.set_trace_callback(seen)
 
     def show(self) -> Resource | None:
         """Return the resource."""
