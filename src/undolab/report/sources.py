@@ -40,6 +40,7 @@ _PUBLISHED = {
 }
 """Name in a macro to the row of `published/undobench.csv` that the paper speaks of."""
 _UNITS = {"count": "{:,.0f}", "percent": r"{:.1f}\,\%", "pp": r"{:+.1f}\,pp", "ratio": "{:.3f}"}
+_WHOLE = 100
 _LEFT_OUT = ("machine", "code", "parameters", "problems", "microseconds")
 """What evidence and measurements hold beside the numbers of the paper."""
 
@@ -149,7 +150,14 @@ def _evidence(path: Path) -> dict[str, Any]:
 
 
 def _kept(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name not in _LEFT_OUT}
+    return {name: _rounded(value) for name, value in data.items() if name not in _LEFT_OUT}
+
+
+def _rounded(value: Any) -> Any:
+    """Return a measured value as it is printed: from a hundred on without decimals."""
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    return round(value) if isinstance(value, float) and value >= _WHOLE else value
 
 
 def _points(text: str, unit: str = r"\,pp") -> str:
