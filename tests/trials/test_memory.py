@@ -8,6 +8,8 @@ import pytest
 pytest.importorskip("langgraph", reason="F2 needs langgraph (make test installs it)")
 
 from undolab.agents.base import Exchange, Turn
+from undolab.agents.line import TASK_LABEL, start
+from undolab.agents.prompt import RULE
 from undolab.model.canon import call_seed, canonical, resumed_seed
 from undolab.model.config import Study
 from undolab.model.fault import Boundary
@@ -33,14 +35,14 @@ class Moody:
     def complete(self, request: CompletionRequest, ordinal: int) -> Completion:
         self.asked += 1
         task = request.prompt.rsplit("Runbook:\n", 1)[1]
-        steps, _, log = task.partition("[ai]\n" if "[ai]\n" in task else "Log:\n")
+        steps, _, log = task.partition("[ai]\n" if "[ai]\n" in task else RULE)
         lines = steps.splitlines()
         said = sum(line in lines for line in log.splitlines())
         shaken = "error" in log or request.sampling.seed in RESUMED
         mood = (request.sampling.seed + len(log)) % 4 if shaken else 0
-        text = [*lines, "finish: done"][max(0, min(said - (mood == 1), len(lines)))]
+        text = lines[max(0, min(said - (mood == 1), len(lines) - 1))]
         if mood == 2:
-            text = "finish: unknown"
+            text = start(TASK_LABEL, 0) + "finish: unknown"
         return Completion(text=text, finish_reason="stop", tokens=[], logprobs=[], prompt_tokens=1)
 
 
