@@ -28,8 +28,9 @@ def plan(tmp_path: Path) -> Plan:
     shutil.copy(ROOT / "manifest.sha256", tmp_path)
 
     def command(sides: dict[str, object], *words: str) -> str:
-        config = tmp_path / "config/config.yaml"
-        config.write_text((ROOT / "config/config.yaml").read_text() + yaml.safe_dump({"side_studies": sides}))
+        config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+        config["side_studies"] = sides
+        (tmp_path / "config/config.yaml").write_text(yaml.safe_dump(config))
         done = subprocess.run(
             [sys.executable, "-m", "snakemake", "-n", *words],
             cwd=tmp_path,
