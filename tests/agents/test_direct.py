@@ -9,7 +9,7 @@ from undolab.model.calls import LOST, FinalReport, Phase, Reply
 from undolab.model.canon import bytes_digest, call_seed
 from undolab.models.backend import request_key
 
-LINE = 'one-task: set_level(box="b1", level=4)'
+LINE = 'task step one: set_level(box="b1", level=4)'
 
 
 def test_a_call_becomes_a_turn(fake: Any, model: Any, view: Any) -> None:
@@ -25,9 +25,9 @@ def test_a_call_becomes_a_turn(fake: Any, model: Any, view: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "report"),
     [
-        ("finish: done", FinalReport.DONE),
-        ("finish: not done", FinalReport.NOT_DONE),
-        ("finish: unknown", FinalReport.UNKNOWN),
+        ("task step two: finish: done", FinalReport.DONE),
+        ("task step two: finish: not done", FinalReport.NOT_DONE),
+        ("task step two: finish: unknown", FinalReport.UNKNOWN),
     ],
 )
 def test_a_finish_becomes_a_report(fake: Any, model: Any, view: Any, line: str, report: FinalReport) -> None:
@@ -41,22 +41,29 @@ def test_a_finish_becomes_a_report(fake: Any, model: Any, view: Any, line: str, 
     [
         ("", "empty"),
         ("  ", "empty"),
-        ("finish: maybe", "finish"),
+        ("task step two: finish: maybe", "finish"),
+        ("task step two: finish: ", "finish"),
+        ("task step two: finish: done ", "finish"),
+        ("task step two: ", "not a call"),
+        ("finish: done", "not a call"),
+        ("lamp step two: finish: done", "not a call"),
+        ("task step fourteen: finish: done", "not a call"),
+        ("task step  two: finish: done", "not a call"),
         ("I will set the level.", "not a call"),
         ('set_level(box="b1", level=4)', "not a call"),
-        ('one-task: drop_box(box="b1")', "unknown tool, drop_box"),
-        ('one-task: set_level(box="b1"', "bad arguments"),
-        ('one-task: set_level(box="b1, level=4)', "bad arguments"),
-        ('one-task: set_level(box="b1", level=4) then', "bad arguments"),
-        ('one-task: set_level(box="b1", box="b2")', "bad arguments"),
-        ('one-task: set_level(box="b1", )', "bad arguments"),
-        ("one-task: set_level(box='b1')", "bad arguments"),
-        ("one-task: set_level(level=NaN)", "bad arguments"),
-        ("one-task: set_level(level=1e999)", "bad arguments"),
-        ("one-task: set_level(level=99999999999999999999)", "bad arguments"),
-        ('one-task: set_level(box="\\ud800")', "bad arguments"),
-        ('one-task: set_level(box={"a":1,"a":2})', "bad arguments"),
-        ("one-task: set_level(box=" + "[" * 9000 + ")", "bad arguments"),
+        ('task step one: drop_box(box="b1")', "unknown tool, drop_box"),
+        ('task step one: set_level(box="b1"', "bad arguments"),
+        ('task step one: set_level(box="b1, level=4)', "bad arguments"),
+        ('task step one: set_level(box="b1", level=4) then', "bad arguments"),
+        ('task step one: set_level(box="b1", box="b2")', "bad arguments"),
+        ('task step one: set_level(box="b1", )', "bad arguments"),
+        ("task step one: set_level(box='b1')", "bad arguments"),
+        ("task step one: set_level(level=NaN)", "bad arguments"),
+        ("task step one: set_level(level=1e999)", "bad arguments"),
+        ("task step one: set_level(level=99999999999999999999)", "bad arguments"),
+        ('task step one: set_level(box="\\ud800")', "bad arguments"),
+        ('task step one: set_level(box={"a":1,"a":2})', "bad arguments"),
+        ("task step one: set_level(box=" + "[" * 9000 + ")", "bad arguments"),
     ],
 )
 def test_a_bad_line_is_the_agents_failure(fake: Any, model: Any, view: Any, line: str, error: str) -> None:
@@ -89,7 +96,7 @@ def test_the_request_holds_the_models_settings_and_the_calls_seed(
     fake: Any, model: Any, view: Any, exchange: Any
 ) -> None:
     """Each turn is asked with the model's digest and sampling, and a seed made of trial seed and turn."""
-    backend = fake(LINE, "finish: done")
+    backend = fake(LINE, "task step two: finish: done")
     agent = DirectAgent(backend, model, 2003)
     agent.act(view, [])
     agent.act(view, [exchange(LINE, Reply(phase=Phase.OK, output={"level": 4}))])

@@ -82,7 +82,8 @@ def test_any_tool_may_be_called_at_any_time(make_tool: Any) -> None:
     """Every tool, read or write, stands under every number, beside all three finishes."""
     grammar = build_grammar([make_tool("a", {}, reads=True), make_tool("b", {})])
     root, *rules = grammar.splitlines()
-    assert root == ('root ::= (ordinal "-task: " call | "finish: " ("done" | "not done" | "unknown")) "\\n"')
+    ends = '"finish: " ("done" | "not done" | "unknown")'
+    assert root == f'root ::= "task step " ordinal ": " (call | {ends}) "\\n"'
     assert "call ::= tool-0 | tool-1" in rules
     assert f"ordinal ::= {' | '.join(f'{chr(34)}{word}{chr(34)}' for word in NUMBERS)}" in rules
 

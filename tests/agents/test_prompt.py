@@ -12,28 +12,79 @@ from hypothesis import strategies as st
 
 from undolab.agents.base import TaskView, ToolCall
 from undolab.agents.examples import PLAIN, VARIANTS
-from undolab.agents.line import read_line, write_call, write_reply
-from undolab.agents.prompt import write_prompt
+from undolab.agents.line import DONE, TASK_LABEL, read_line, start, write_call, write_reply
+from undolab.agents.messages import write_messages
+from undolab.agents.prompt import Layout, write_prompt
 from undolab.model.calls import LOST, Phase, Reply
+from undolab.model.errors import UndolabError
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_runbook_shows_the_call_as_the_log_would(view: TaskView) -> None:
-    """The runbook writes each call as the model should, arguments in the schema's order."""
+    """The runbook writes each line as the model should, arguments in the schema's order, the finish counted too."""
     prompt = write_prompt(view, [], "plain", 400)
     assert prompt.endswith(
-        "Task: Set the level of box b1.\nTools: get_box(box), set_level(box, level)\nRunbook:\n"
-        'one-task: set_level(box="b1", level=4)\nLog:\n'
+        "\n\nTools: get_box, set_level\nTask: Set the level of box b1.\nRunbook:\n"
+        'task step one: set_level(box="b1", level=4)\ntask step two: finish: done\n---\n'
     )
 
 
 def test_objective_mode_shows_no_runbook(view: TaskView) -> None:
-    """Without steps neither task nor examples show a runbook; objective and tools stay."""
+    """Without steps neither task nor examples show a runbook; the tools are shown with their arguments instead."""
     prompt = write_prompt(msgspec.structs.replace(view, steps=[]), [], "plain", 400)
     assert "Runbook" not in prompt
-    assert prompt.endswith("Tools: get_box(box), set_level(box, level)\nLog:\n")
+    assert prompt.endswith(
+        "Tools: get_box(box), set_level(box, level)\nTask: Set the level of box b1.\n---\n"
+    )
     assert prompt.count("finish: done") == len(PLAIN)
+
+
+@pytest.mark.parametrize("layout", [write_prompt, write_messages])
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_each_label_starts_lines_of_one_task_alone(view: TaskView, layout: Layout, variant: str) -> None:
+    """Each example counts by a label of its own, and its log and runbook say the same lines, an answer lost or not."""
+    prompt = layout(view, [], variant, 400)
+    labels = [example.label for example in VARIANTS[variant]]
+    assert len({*labels, TASK_LABEL}) == len(labels) + 1
+    for example in VARIANTS[variant]:
+        lines = re.findall(rf"^{example.label} step .*$", prompt, re.MULTILINE)
+        runbook, log = lines[: len(example.steps) + 1], lines[len(example.steps) + 1 :]
+        read = [line for place, line in enumerate(log) if line not in log[:place]]
+        assert set(runbook) <= set(log)
+        assert read[-1] == runbook[-1] == start(example.label, len(example.steps)) + DONE
+    assert len(re.findall(rf"^{TASK_LABEL} step ", prompt, re.MULTILINE)) == len(view.steps) + 1
+
+
+def test_a_runbook_longer_than_the_numbers_is_refused(view: TaskView) -> None:
+    """Twelve steps and the finish have a number each; one step more is refused in one sentence."""
+    longest = msgspec.structs.replace(view, steps=view.steps * 12)
+    assert "task step thirteen: finish: done\n" in write_prompt(longest, [], "plain", 400)
+    with pytest.raises(UndolabError, match="13 or more steps"):
+        write_prompt(msgspec.structs.replace(view, steps=view.steps * 13), [], "plain", 400)
+
+
+@pytest.mark.parametrize("layout", [write_prompt, write_messages])
+def test_the_variants_differ_after_the_lost_answer_alone(view: TaskView, layout: Layout) -> None:
+    """Examples with a lost answer are the plain ones but for what follows the loss: the same call, or a read first."""
+    shown = {variant: layout(view, [], variant, 400).splitlines() for variant in VARIANTS}
+    for variant in ("retry", "check"):
+        lines = shown[variant]
+        replies = ("-> ", "ok ")
+        assert [line for line in shown["plain"] if line not in lines and not line.startswith(replies)] == []
+        lost = [place for place, line in enumerate(lines) if "error connection_lost" in line]
+        calls = {line for line in lines if re.match(r"[a-z]+ step ", line)}
+        assert len(lost) == 2
+        for place in lost:
+            before = next(line for line in reversed(lines[:place]) if line in calls)
+            after = next(line for line in lines[place:] if line in calls)
+            if variant == "retry":
+                assert after == before
+            else:
+                assert re.search(r": get_", after)
+                assert after.split(": ")[0] == before.split(": ")[0]
+                # The lamp was set, the book was not lent: only that call is made again.
+                assert (before in lines[place:]) == before.startswith("book")
 
 
 @pytest.mark.parametrize("runbook", [True, False])
@@ -59,14 +110,14 @@ def test_examples_use_no_tool_of_the_benchmark() -> None:
 
 def test_errors_are_shown_alike(view: TaskView, exchange: Any) -> None:
     """A lost answer and a refusal are shown by code and message, on one line."""
-    lost = exchange("one-task: a()", Reply(phase=Phase.UNKNOWN, output=LOST))
+    lost = exchange("task step one: a()", Reply(phase=Phase.UNKNOWN, output=LOST))
     refused = exchange(
-        "one-task: a()", Reply(phase=Phase.FAIL, output={"code": "c", "message": "two\nlines"})
+        "task step one: a()", Reply(phase=Phase.FAIL, output={"code": "c", "message": "two\nlines"})
     )
     prompt = write_prompt(view, [lost, refused], "plain", 400)
     assert prompt.endswith(
-        "one-task: a()\n-> error connection_lost: connection lost before a response was received\n"
-        "one-task: a()\n-> error c: two lines\n"
+        "task step one: a()\n-> error connection_lost: connection lost before a response was received\n"
+        "task step one: a()\n-> error c: two lines\n"
     )
 
 
@@ -94,7 +145,7 @@ def test_a_written_call_reads_back(box: Any, level: Any) -> None:
     from tests.agents.conftest import VIEW
 
     tool = VIEW.tools[1]
-    line = "two-task: " + write_call(tool, {"level": level, "box": box})
+    line = start(TASK_LABEL, 1) + write_call(tool, {"level": level, "box": box})
     assert "\n" not in line
     assert read_line(line, {tool.name}) == ToolCall(tool=tool.name, arguments={"box": box, "level": level})
 

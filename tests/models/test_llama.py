@@ -38,7 +38,10 @@ TOOL = PublicTool(
     },
     reads=False,
 )
-PROMPT = 'Runbook:\none-task: set_level(box="b1")\ntwo-task: set_level(box="b2")\nLog:\n'
+PROMPT = (
+    'Runbook:\ntask step one: set_level(box="b1")\ntask step two: set_level(box="b2")\n'
+    "task step three: finish: done\n---\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -109,10 +112,10 @@ def test_a_forgery_scored_by_the_model_fails(backend: LlamaBackend) -> None:
         record = Record(key=request_key(asked), ordinal=1, request=asked, completion=made, engine="e")
         return "".join(finding.reason for finding in audit([record], backend, 1, 1).findings)
 
-    assert "grammar does not allow" in forged('two-task: drop_tables(all="yes")\n')
-    assert "ends after" in forged('one-task: set_level(box="b1")\nfinish: done\n')
-    assert "sooner than the request's" in forged('eleven-task: set_level(box="zebra", tags=["q"])\n')
-    assert forged('one-task: set_level(box="b1")\n') == ""
+    assert "grammar does not allow" in forged('task step two: drop_tables(all="yes")\n')
+    assert "ends after" in forged('task step one: set_level(box="b1")\ntask step two: finish: done\n')
+    assert "sooner than the request's" in forged('task step eleven: set_level(box="zebra", tags=["q"])\n')
+    assert forged('task step one: set_level(box="b1")\n') == ""
 
 
 @pytest.mark.skipif(not STORE.is_file(), reason="no records here")
@@ -123,8 +126,8 @@ def test_another_records_answer_fails_under_its_own_numbers(backend: LlamaBacken
     def first(text: str) -> Record:
         return next(record for record in records if record.completion.text.startswith(text))
 
-    victim, donor = first("three-task: get_crm_account"), first("nine-task: get_crm_account")
-    foreign = first("seven-task: list_objects")
+    victim, donor = first("task step three: get_crm_account"), first("task step nine: get_crm_account")
+    foreign = first("task step seven: list_objects")
     assert donor.request.grammar == victim.request.grammar != foreign.request.grammar
     for other, reason in ((donor, "sooner than the request's"), (foreign, "grammar does not allow")):
         tokens = other.completion.tokens

@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "sinfo", "scancel")
 PLUGIN = "snakemake_executor_plugin_slurm"
 COMPARED = ("conformance", "ledger", "pairs", "shards", "splits", "trials", "verdicts", "wire")
 CONF = """ClusterName=undolab
@@ -114,7 +114,16 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
     key = folder / "munge.key"
     key.write_bytes(os.urandom(1024))
     key.chmod(0o400)
-    environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
+    # Inside a job the executor takes every SLURM_ variable away, so its srun would look for a system-wide configuration.
+    wrapper = folder / "bin/srun"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {programs["srun"]} "$@"\n')
+    wrapper.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{wrapper.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "SLURM_CONF": str(folder / "slurm.conf"),
+    }
     munge = [
         f"--{name}={folder}/munge.{name.split('-')[0]}"
         for name in ("key-file", "pid-file", "log-file", "seed-file")
@@ -197,6 +206,8 @@ def _snakemake(tree: Path, target: str, environment: dict[str, str], *words: str
     )
     if done.returncode:
         print(done.stdout)
+        for log in sorted((tree / ".snakemake/slurm_logs").rglob("*.log")):
+            print(log.relative_to(tree), log.read_text(errors="replace"), sep="\n")
         raise SystemExit(f"test-slurm: snakemake {target} failed in {tree.name}, see above")
 
 

@@ -42,7 +42,7 @@ class Moody:
         mood = (request.sampling.seed + len(log)) % 4 if shaken else 0
         text = lines[max(0, min(said - (mood == 1), len(lines) - 1))]
         if mood == 2:
-            text = start(TASK_LABEL, 0) + "finish: unknown"
+            text = start(TASK_LABEL, said) + "finish: unknown"
         return Completion(text=text, finish_reason="stop", tokens=[], logprobs=[], prompt_tokens=1)
 
 

@@ -5,6 +5,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+MAIN = ("build/wire/heads.tsv", "build/stats/metrics.json")
+"""All that becomes of the logs of every study, and of the main study's verdicts."""
+DEV_RECORDS = [("gemma3-270m", "dev")]
 SIDE = {
     "models": ["gemma3-270m"],
     "frameworks": ["F1"],
@@ -24,12 +27,12 @@ def jobs(said: str) -> Counter[str]:
     return Counter({name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)})
 
 
-def test_a_side_study_runs_by_the_rules_of_the_main_one(plan: Any, tmp_path: Path) -> None:
+def test_a_side_study_runs_by_the_rules_of_the_main_one(plan: Any) -> None:
     """Its workflows, splits and statistics join the build, and heads and check wait for them."""
-    main = jobs(plan({}, "build"))
-    (tmp_path / "data/records/gemma3-270m/dev.jsonl.zst").write_bytes(b"")
+    main = jobs(plan({}, *MAIN))
+    sides = {"dev-small": {**SIDE, "split": "dev"}, "again": {**SIDE, "split": "test"}}
 
-    said = plan({"dev-small": {**SIDE, "split": "dev"}, "again": {**SIDE, "split": "test"}}, "build")
+    said = plan(sides, *MAIN, *(f"build/side/{name}/stats/metrics.json" for name in sides), made=DEV_RECORDS)
 
     more = jobs(said) - main
     assert more == {
@@ -46,18 +49,18 @@ def test_a_side_study_runs_by_the_rules_of_the_main_one(plan: Any, tmp_path: Pat
 def test_a_side_study_without_records_is_named_by_the_file_it_lacks(plan: Any) -> None:
     """Nothing is recorded behind anyone's back."""
     assert "data/records/gemma3-270m/validation.jsonl.zst" in plan(
-        {"later": {**SIDE, "split": "validation"}}, "build"
+        {"later": {**SIDE, "split": "validation"}}, *MAIN
     )
 
 
 def test_a_side_study_with_an_unknown_key_is_refused_by_the_schema(plan: Any) -> None:
     """A mistyped key is no study."""
-    said = plan({"typo": {**SIDE, "split": "dev", "seed": [1]}}, "build")
+    said = plan({"typo": {**SIDE, "split": "dev", "seed": [1]}}, *MAIN)
     assert "side_studies" in said
     assert "seed" in said
 
 
 def test_seeds_are_shared_out_as_asked(plan: Any) -> None:
     """More parts are more shards of the same merged files; there are never more than seeds."""
-    assert jobs(plan({}, "--config", "parts=3", "--", "build"))["shard"] == 3 * TEST
-    assert jobs(plan({}, "--config", "parts=99", "--", "build"))["shard"] == 5 * TEST
+    assert jobs(plan({}, "--config", "parts=3", "--", *MAIN))["shard"] == 3 * TEST
+    assert jobs(plan({}, "--config", "parts=99", "--", *MAIN))["shard"] == 5 * TEST

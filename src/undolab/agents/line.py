@@ -8,6 +8,7 @@ from typing import Any
 from undolab.agents.base import PublicTool, ToolCall
 from undolab.model.calls import FinalReport, Phase, Reply
 from undolab.model.canon import canonical
+from undolab.model.errors import UndolabError
 
 REPORTS = {"done": FinalReport.DONE, "not done": FinalReport.NOT_DONE, "unknown": FinalReport.UNKNOWN}
 """What may follow `finish: `."""
@@ -30,7 +31,15 @@ class BadLineError(ValueError):
 
 
 def start(label: str, place: int) -> str:
-    """Return what the line at `place` (from 0) of a runbook or log begins with."""
+    """Return what the line at `place` (from 0) of a runbook or log begins with.
+
+    Raises:
+        UndolabError: there is no number so high; the grammar has none either.
+    """
+    if place >= len(NUMBERS):
+        raise UndolabError(
+            f"a runbook of {len(NUMBERS)} or more steps has no number for its last line; shorten it, or use objective mode."
+        )
     return f"{label} step {NUMBERS[place]}: "
 
 

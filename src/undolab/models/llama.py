@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _LOW = -1.0
 """Tokens of a lower log-probability are weighed among those that the grammar allows, which costs a whole mask."""
 
+_AHEAD = 64
+"""Recorded tokens read in one go; a row of Gemma's logits has a megabyte."""
+
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Recorded tokens read under the model. See `undolab.models.backend.Scored`."""
@@ -112,15 +115,19 @@ class LlamaBackend:
         refused = False
         if not self._has_room(request, prompt):
             answer.finish_reason, tokens = "error", []
-        known = [token for token in tokens if 0 <= token < engine.words]
-        rows = engine.after(prompt, known[:-1] if known == tokens else []) if tokens else []
+        rows: list[Logits] = []
+        begin = 0
         grammar = Grammar(engine.c, engine.vocab, engine.words, request.grammar)
         try:
             for place, token in enumerate(tokens):
                 refused = not (0 <= token < engine.words and grammar.allows(token))
                 if refused:
                     break
-                logits = rows[place] if place < len(rows) else engine.after(prompt + tokens[:place], [])[0]
+                if place >= begin + len(rows):
+                    end = min(place + _AHEAD, request.sampling.max_tokens)
+                    known = [one for one in tokens[place:end] if 0 <= one < engine.words]
+                    rows, begin = engine.after(prompt + tokens[:place], known[:-1]), place
+                logits = rows[place - begin]
                 logprobs.append(logprob(logits, token))
                 # The sampler gave this token at most with probability 1, so the logarithm is a lower bound.
                 penalty = request.sampling.repeat_penalty
@@ -211,7 +218,9 @@ class _Walk:
         place = kept.pick(at)
         if place < 0:
             kept = self._head(masked=masked, keep=False)
-            place = min(kept.pick(at), len(kept.tokens) - 1) if kept.pick(at) >= 0 else len(kept.tokens) - 1
+            place = kept.pick(at)
+            if place < 0:
+                place = kept.last()
         return place, kept
 
     def _head(self, *, masked: bool, keep: bool) -> Head:

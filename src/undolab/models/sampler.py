@@ -45,6 +45,12 @@ class Head(msgspec.Struct, frozen=True):
         place = int(np.searchsorted(self.mass, number * self.total, side="right"))
         return place if place < len(self.tokens) else -1
 
+    def last(self) -> int:
+        """Return the place of the least likely token that has a weight: a whole head's, where rounding goes past it."""
+        import numpy as np
+
+        return int(np.searchsorted(self.mass, self.mass[-1], side="left"))
+
 
 def number(seed: int, place: int, again: int) -> float:
     """Return the number in [0, 1) for the token at `place` (from 0); `again` is 1 where the grammar refused the first draw."""
@@ -65,7 +71,7 @@ def head(logits: "Logits", raw: "Logits", sampling: Sampling, keep: int | None =
 
     cut = sampling.top_k > 0 or sampling.top_p < 1.0 or sampling.min_p > 0.0
     wide = logits.astype(np.float64)
-    if keep is None or cut:
+    if keep is None or keep >= len(wide) or cut:
         order = np.argsort(-wide, kind="stable")
     else:
         some = np.argpartition(-wide, keep)[:keep]
