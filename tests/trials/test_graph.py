@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 pytest.importorskip("langgraph", reason="F2 needs langgraph (make test installs it)")
 
 from undolab.agents.base import Exchange, ToolCall, Turn
 from undolab.agents.direct import DirectAgent
 from undolab.agents.graph import GraphAgent
+from undolab.agents.prompt import RULE
 from undolab.model.calls import Phase, Reply
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Boundary
@@ -39,7 +41,7 @@ def replay() -> ReplayBackend:
 def test_f2_in_f1s_layout_is_f1_to_the_byte(workflows: Any, tools: Any, replay: ReplayBackend) -> None:
     """On every released record of TEST the graph asks what the direct loop asked, misses nothing and leaves the same logs."""
     config = load_models(ROOT / "config/models.yaml")[MODEL]
-    study = load_config(ROOT / "config/config.yaml").study
+    study = replace(load_config(ROOT / "config/config.yaml").study, frameworks=["F1"])
     names = [w for w in workflows if w.split == study.split]
 
     def make(task: Task, arm: ArmId, resume: int = 0) -> GraphAgent:
@@ -68,8 +70,7 @@ class Runbook:
         task = request.prompt.rsplit("Runbook:\n", 1)[1]
         steps = task.split("[ai]\n", 1)[0].splitlines()
         said = task.count("[ai]\n") - 1
-        text = steps[said] if said < len(steps) else "finish: done"
-        return Completion(text=text, finish_reason="stop", tokens=[], logprobs=[], prompt_tokens=1)
+        return Completion(text=steps[said], finish_reason="stop", tokens=[], logprobs=[], prompt_tokens=1)
 
 
 def _run(workflow: Any, tools: Any, boundary: Boundary, method: str = "none") -> tuple[ArmRun, Runbook]:
@@ -95,7 +96,7 @@ def test_f2_has_the_tools_and_turns_of_f1_in_a_layout_of_its_own(workflows: Any,
         run, model = _run(workflow, tools, Boundary.NONE)
         assert run.verdict.passed, workflow.id
         assert len(model.requests) == len(workflow.plan) + 1
-        assert "Log:" not in model.requests[-1].prompt
+        assert RULE not in model.requests[-1].prompt
         assert model.requests[-1].prompt.endswith("\n[ai]\n")
 
 
