@@ -190,7 +190,7 @@ def main() -> None:
     }
     further = {
         "sign_flip": lambda: sign_flip_rows(tally, matrix),
-        "support": lambda: support_rows(tally, matrix),
+        "support": lambda: support_rows(tally, replicates, matrix),
         "gap_closure": lambda: closure_rows(tally, replicates, matrix),
         "bca": lambda: bca_rows(tally, replicates, matrix),
         "equivalence": lambda: equivalence_rows(tally, replicates, matrix),

@@ -18,6 +18,14 @@ from undolab.models.store import HttpStore
 ROOT = Path(__file__).parents[2]
 RUN = ["trials", "run", "--workflow", "RB-DB-001"]
 STORE = Path("data/records/toy/dev.jsonl.zst")
+SMALL = {
+    "split": "dev",
+    "models": ["toy"],
+    "frameworks": ["F1"],
+    "boundaries": ["PRE_MUTATION", "POST_MUTATION_PRE_ACK"],
+    "methods": ["none", "B0"],
+    "seeds": [1],
+}
 
 pytest.importorskip("openai")
 
@@ -67,7 +75,8 @@ def mood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mood]:
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     config = yaml.safe_load(Path("config/config.yaml").read_text())
-    config["study"] |= {"split": "dev", "models": ["toy"], "methods": ["none", "B0"], "seeds": [1]}
+    del config["side_studies"]
+    config["study"] |= SMALL
     Path("config/config.yaml").write_text(yaml.safe_dump(config))
     toy = {"url": f"http://127.0.0.1:{server.server_port}/v1", "model": "toy", "attempts": 1}
     Path("config/models.yaml").write_text(yaml.safe_dump({"toy": toy, "other": {**toy, "model": "other"}}))

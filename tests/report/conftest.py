@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from undolab.model.calls import FinalReport
@@ -19,7 +18,6 @@ from undolab.model.wire import ArmId
 from undolab.model.workflow import Workflow
 from undolab.stats import matrix_from, run
 from undolab.stats.rows import MetricsFile, read_metrics
-from undolab.stats.text import to_json
 
 ROOT = Path(__file__).parents[2]
 MODELS = ["gemma3-270m", "smollm2-135m"]
@@ -90,14 +88,17 @@ def study(
     return rows
 
 
-def statistics(out: Path, rows: Sequence[Verdict], tasks: Sequence[str], **study: Any) -> MetricsFile:
-    """Compute the statistics of verdicts into `out` and return them."""
+def statistics(
+    out: Path, rows: Sequence[Verdict], tasks: Sequence[str], absent: Sequence[tuple[str, str, str]] = (),
+    **study: Any,
+) -> MetricsFile:  # fmt: skip
+    """Compute the statistics of verdicts into `out` and return them; `absent` has no cell."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / "rows.jsonl"
     path.write_bytes(b"".join(canonical(row) + b"\n" for row in rows))
     scope = {"split": "test", "prompt": "runbook", "examples": "plain", **study}
     config = {"study": scope, "stats": {"replicates": 400, "seed": 42, "families": []}}
-    run([path], matrix_from(config, tasks), out)
+    run([path], matrix_from(config, tasks, not_applicable=absent), out)
     path.unlink()
     return read_metrics(out)
 
@@ -115,20 +116,15 @@ def make(
         "seeds": list(seeds),
     }
     whole = [place for place in places if place != "DURING_MUTATION"]
-    rows = study(tasks, models, frameworks, places, methods, seeds)
-    parts = [(whole, tasks)] + ([(["DURING_MUTATION"], COMPOSITE)] if len(whole) < len(places) else [])
-    found = []
-    for boundaries, held in parts:
-        chosen = [
-            row for row in rows if row.arm.workflow in held and row.arm.boundary in (*boundaries, "NONE")
-        ]
-        found.append(statistics(build / "stats", chosen, held, boundaries=boundaries, **levels))
-    cells = [cell for one in found for cell in one.cells]
-    merged = msgspec.structs.replace(found[0], cells=cells)
-    merged = msgspec.structs.replace(
-        merged, study=msgspec.structs.replace(merged.study, boundaries=list(places))
-    )
-    (build / "stats/metrics.json").write_text(to_json(merged))
+    absent = [
+        (task, "DURING_MUTATION", method) for task in tasks if task not in COMPOSITE for method in methods
+    ]
+    chosen = [
+        row
+        for row in study(tasks, models, frameworks, places, methods, seeds)
+        if (row.arm.workflow, row.arm.boundary, row.arm.method) not in absent
+    ]
+    statistics(build / "stats", chosen, tasks, absent, boundaries=list(places), **levels)
     for split in ("dev", "validation") if sides else ():
         held = [one.id for one in workflows if one.split == split]
         few = {**levels, "methods": ["none", "B0", "B2", "B6"], "seeds": list(seeds)[:2]}

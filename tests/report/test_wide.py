@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from undolab.report import grids, house, rates, tables
 from undolab.report.across import splits, variants
 from undolab.report.evidence import repeats
 from undolab.report.numbering import TABLE_FILES, items
+from undolab.report.pool import pool
 from undolab.report.strata import by_evidence, by_reversibility, by_target
 from undolab.report.style import MM, look
 from undolab.report.view import View, read_view, side_views
@@ -90,6 +92,21 @@ def test_a_boundary_of_few_tasks_draws_those_alone(wide_build: Path) -> None:
     view = read_view(wide_build / "stats")
     assert view.tasks("DURING_MUTATION") == ["RB-CLOUD-004", "RB-DB-004", "RB-GIT-004", "RB-STOR-004"]
     assert len(view.tasks()) == 12
+
+
+def test_intervals_made_here_are_those_of_the_statistics(wide_build: Path) -> None:
+    """The tasks of a cell put together give its row in `metrics.json`, where 12 tasks apply and where 4 do."""
+    view = read_view(wide_build / "stats")
+    for (model, framework), where in product(view.scopes, view.places):
+        for name in view.methods(where):
+            whole = view.cell(model, framework, where, name)
+            cells = view.task_cells(where, name, scopes=[(model, framework)])
+            assert len(cells) == (4 if where == "DURING_MUTATION" else 12)
+            assert whole is not None
+            for metric, told in whole.metrics.items():
+                made = msgspec.structs.asdict(pool(cells, metric, view.study))
+                # the file is rounded to six places
+                assert made == pytest.approx(msgspec.structs.asdict(told), abs=1e-6)
 
 
 def test_a_row_without_a_pair_is_no_cell(wide_build: Path) -> None:

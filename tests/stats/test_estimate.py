@@ -87,10 +87,12 @@ def test_crsr_without_a_capable_trial_is_undefined(
     make_verdict: Callable[..., Verdict], make_matrix: Callable[..., Matrix]
 ) -> None:
     """D = 0 gives no value, no interval and all replicates dropped; never zero. Its contrast has no p."""
-    rows = [make_verdict(arm="control", passed=False)]
-    rows += [make_verdict(method=method) for method in ("none", "B0")]
+    rows = []
+    for task in ("T1", "T2"):
+        rows.append(make_verdict(workflow=task, arm="control", passed=False))
+        rows += [make_verdict(workflow=task, method=method) for method in ("none", "B0")]
     family = Family(name="f", metric="crsr", contrasts=[("B0", "none")], boundary="PRE_MUTATION")
-    cells, contrasts = _rows(rows, make_matrix(["T1"], ["none", "B0"], families=[family]))
+    cells, contrasts = _rows(rows, make_matrix(["T1", "T2"], ["none", "B0"], families=[family]))
     crsr = cells[0].metrics["crsr"]
     assert (crsr.value, crsr.lo, crsr.hi, crsr.dropped) == (None, None, None, 200)
     assert cells[0].metrics["rsr"].value == 1.0

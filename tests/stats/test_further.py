@@ -75,7 +75,7 @@ def test_one_model_and_one_framework_have_nothing_to_compare(small: Small) -> No
     """Then equivalence and common support have no row."""
     tally, replicates, matrix = small(_always, _always)
     assert equivalence_rows(tally, replicates, matrix) == []
-    assert support_rows(tally, matrix) == []
+    assert support_rows(tally, replicates, matrix) == []
 
 
 def test_equal_frameworks_are_equivalent_and_different_ones_are_not(small: Small) -> None:
@@ -102,13 +102,13 @@ def test_equivalence_without_a_capable_trial_is_undefined(small: Small) -> None:
 
 def test_common_support_drops_tasks_that_one_model_never_does(small: Small) -> None:
     """T3 is beyond model b: it is left out, and its recoveries by model a with it."""
-    tally, _, matrix = small(
+    tally, replicates, matrix = small(
         lambda t, m, f, k, s: m == "a" or t != "T3",
         lambda t, m, f, k, s: t == "T3" or (m == "b" and s == 1),
         models=("a", "b"),
         methods=("B0",),
     )
-    (row,) = support_rows(tally, matrix)
+    (row,) = support_rows(tally, replicates, matrix)
     assert (row.tasks, row.left_out) == (2, "T3")
     assert (row.a_num, row.a_den, row.b_num, row.b_den) == (0, 8, 2, 8)
     assert (row.value, row.lo, row.hi) == (-0.25, -0.25, -0.25)
@@ -116,12 +116,12 @@ def test_common_support_drops_tasks_that_one_model_never_does(small: Small) -> N
 
 
 def test_no_common_support_is_undefined(small: Small) -> None:
-    """Models that share no task have no difference, and every replicate is dropped."""
-    tally, _, matrix = small(
+    """Models that share no task have no difference, and nothing to draw from."""
+    tally, replicates, matrix = small(
         lambda t, m, f, k, s: (m == "a") == (t == "T1"), _always, models=("a", "b"), methods=("B0",)
     )
-    (row,) = support_rows(tally, matrix)
-    assert (row.tasks, row.value, row.p, row.dropped) == (0, None, None, 200)
+    (row,) = support_rows(tally, replicates, matrix)
+    assert (row.tasks, row.value, row.p, row.dropped) == (0, None, None, 0)
 
 
 def test_gap_closure_of_a_method_over_a_reference(small: Small) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ import pytest
 from undolab.agents.protocol import TYPES, AgentFailureError, AgentRequest, read_answer
 from undolab.cli import main
 from undolab.model.errors import UndolabError
-from undolab.model.fault import Boundary
+from undolab.model.fault import Boundary, Exposure
 from undolab.model.published import type_schema
 from undolab.model.schema import problems
-from undolab.model.wire import ArmId, ReportEvent
+from undolab.model.wire import ArmId, ReportEvent, TurnEvent
 from undolab.model.workflow import Split
 from undolab.trials.arm import ArmRun, prepare, run_arm
 from undolab.trials.own import describe, make_own
@@ -175,6 +176,16 @@ def test_equal_requests_of_a_trial_have_equal_answers(
     assert (told["model"], told["test"], told["workflows"]) == ("own:dice", False, [WORKFLOW])
     assert {name.split("/")[1] for name in arms} == {"own:dice"}
     assert main(["reconstruct", str(out / "wire" / f"{WORKFLOW}.jsonl.zst"), "--against", str(out)]) == 0
+
+
+@pytest.mark.parametrize("agent", ["examples/careful_agent.py:act", "http"])
+def test_an_agent_that_resumes_after_its_death_sees_what_it_saw(go: Any, server: str, agent: str) -> None:
+    """The fault has its witness: the next life is asked the same, with a seed of its own, from the checkpoint."""
+    run = go(server if agent == "http" else agent, Boundary.POST_ACK_PRE_CHECKPOINT)
+    assert run.verdict.exposure is Exposure.WITNESSED
+    turns = [line for line in run.log.lines if isinstance(line, TurnEvent)]
+    ((before, after),) = [(a, b) for a, b in pairwise(turns) if b.resume > a.resume]
+    assert (before.turn, before.seen) == (after.turn, after.seen)
 
 
 def test_the_held_out_split_needs_a_word_that_the_results_repeat(workflows: Any, here: None) -> None:

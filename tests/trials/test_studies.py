@@ -57,7 +57,7 @@ class Runbook:
         steps, _, log = task.partition("[ai]\n" if "[ai]\n" in task else RULE)
         lines = steps.splitlines()
         said = sum(line in lines for line in log.splitlines())
-        text = lines[min(said, len(lines) - 1)]
+        text = lines[said]
         if self.moody and request.sampling.seed in RESUMED:
             text = start(TASK_LABEL, said) + "finish: unknown"
         return Completion(
@@ -68,15 +68,10 @@ class Runbook:
         pass
 
 
-def dump(value: Any) -> str:
-    """Return YAML without aliases."""
-    return yaml.safe_dump(json.loads(json.dumps(value)))
-
-
-def configuration(sides: dict[str, Any]) -> str:
-    """Return a configuration with a small main study on TEST and these side studies."""
-    whole = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    return dump({**whole, "study": {**SIDE, "split": "test"}, "side_studies": sides})
+def with_sides(sides: Any) -> str:
+    """Return the study's configuration with these side studies in the place of its own; as YAML without aliases."""
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    return yaml.safe_dump(json.loads(json.dumps({**config, "side_studies": sides})))
 
 
 @pytest.fixture
@@ -88,8 +83,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "data/workflows" / split).mkdir(parents=True)
         for name in names:
             shutil.copy(ROOT / f"data/workflows/{split}/{name}.yaml", tmp_path / f"data/workflows/{split}")
+    config = tmp_path / "config/config.yaml"
     sides = {"small": SIDE, "no-method": {**SIDE, "methods": ["none"], "boundaries": ["PRE_MUTATION"]}}
-    (tmp_path / "config/config.yaml").write_text(configuration(sides))
+    config.write_text(with_sides(sides))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("undolab.models.sources.LlamaBackend", Runbook)
     return tmp_path
@@ -177,9 +173,8 @@ def test_the_variant_of_the_examples_is_the_studys(
     config.write_text(plain.replace("examples: plain\n    frameworks", "examples: short\n    frameworks", 1))
     said(capsys, "trials", "run", "--live", "--study", "small")
     said(capsys, "trials", "run", "--live", "--study", "no-method")
-    assert all(
-        PLAIN[0].objective in record.request.prompt for record in RecordStore(store_path(MODEL, "dev"))
-    )
+    prompts = {record.request.prompt.splitlines()[1] for record in RecordStore(store_path(MODEL, "dev"))}
+    assert prompts == {f"Task: {PLAIN[0].objective}"}
     lengths = {len(record.request.prompt) for record in RecordStore(store_path(MODEL, "dev"))}
     assert max(lengths) - min(lengths) > 1000
 
@@ -209,12 +204,12 @@ def test_models_run_at_every_boundary_with_every_method_and_framework(
             "POST_ACK_PRE_CHECKPOINT",
             "POST_ACK_PRE_CHECKPOINT_TOLD",
         ],
-        "methods": ["none", "B0", "B2", "B2-K", "B3", "B5", "B6"],
+        "methods": ["none", "B0", "B2", "B2-K", "B3", "B5", "B6", "B7"],
         "seeds": [1],
     }
-    (tree / "config/config.yaml").write_text(configuration({"every": every}))
+    (tree / "config/config.yaml").write_text(with_sides({"every": every}))
     # Of the two workflows only RB-CRM-003 has a call of several parts.
-    arms = 2 * (2 * (1 + 6 + 4 * 7) + 7)
+    arms = 2 * (2 * (1 + 7 + 4 * 8) + 8)
 
     said(capsys, "trials", "run", "--live", "--study", "every")
     assert f"{arms} recorded, 0 missing, 0 invalid" in said(capsys, "trials", "status", "--study", "every")
@@ -253,7 +248,8 @@ def test_a_side_study_has_a_name_that_a_folder_can_have(
     tree: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Other names are refused before anything is run."""
-    (tree / "config/config.yaml").write_text(configuration({name: SIDE}))
+    config = tree / "config/config.yaml"
+    config.write_text(with_sides({name: SIDE}))
     assert "side_studies" in said(capsys, "trials", "status", code=2)
 
 

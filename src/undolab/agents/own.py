@@ -62,8 +62,8 @@ class OwnAgent:
         return self._memory[place]
 
     def seen(self, view: TaskView, history: Sequence[Exchange]) -> str:
-        """Return the digest of the request, its session left out."""
-        return _digest(self._request(view, history))
+        """Return the digest of the request without its session and its seed: after a death the same is seen again."""
+        return _digest(msgspec.structs.replace(self._request(view, history), seed=0))
 
     def _request(self, view: TaskView, history: Sequence[Exchange]) -> AgentRequest:
         return request(view, history, call_seed(self._seed, len(history) + 1), self._session)

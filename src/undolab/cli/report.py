@@ -20,6 +20,7 @@ _TECTONIC = Path(".tools/tectonic")
 _EPOCH = "1767225600"
 _LITERATURE = Path("data/related.yaml")
 _MEASUREMENTS = Path("data/measurements")
+_EVIDENCE = Path("data/evidence")
 
 
 def add_commands(commands: Commands) -> None:
@@ -117,7 +118,7 @@ def _telemetry(build: Path) -> None:
 
 
 def _macros(build: Path) -> None:
-    from undolab.report import macros
+    from undolab.report import macros, sources
     from undolab.report.facts import benchmark_facts, data_facts, study_facts
 
     config, workflows, tools = read_config(), _chosen(), read_tools()
@@ -125,9 +126,10 @@ def _macros(build: Path) -> None:
         "fact": study_facts(build, [workflow.id for workflow in workflows])
         | data_facts(workflows, tools)
         | benchmark_facts(build, load_workflows(WORKFLOWS), tools)
-        | _record_facts(config.study.models[0], config.study.split)
+        | _record_facts(config.study.models[0], config.study.split),
+        **sources.values(build, _EVIDENCE, _MEASUREMENTS),
     }
-    macros.write(build / "stats", build / "paper" / "macros.tex", values=values)
+    macros.write(build / "stats", build / "paper" / "macros.tex", values=values, tex=sources.raw(build))
 
 
 def _record_facts(model: str, split: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ length, and guessed tokens may be evaluated together. A model that does not beha
 """
 
 import ctypes
+import functools
 import importlib.metadata
 import os
 from pathlib import Path
@@ -42,8 +43,7 @@ class Engine:
             raise UndolabError(_MISSING) from error
         self.c: Any = llama_cpp.llama_cpp
         self._config = config
-        self._log = self.c.llama_log_callback(_quiet)
-        self.c.llama_log_set(self._log, None)
+        _silence(self.c)
         self.c.llama_backend_init()
         settings = self.c.llama_model_default_params()
         settings.n_gpu_layers = 0
@@ -178,6 +178,14 @@ class Engine:
             raise UndolabError(
                 "this build of llama.cpp gives a token other logits in a batch than alone; build it with `make live`."
             )
+
+
+@functools.cache
+def _silence(c: Any) -> Any:
+    """Drop llama.cpp's log; the callback must outlive every engine, so the cache holds it."""
+    callback = c.llama_log_callback(_quiet)
+    c.llama_log_set(callback, None)
+    return callback
 
 
 def _quiet(level: int, text: bytes, data: int) -> None:

@@ -15,6 +15,7 @@ Names hold letters only: `\UR`, the metric or count in lower case, then parts th
 - `\URallcrsrPostBzero` (also `CI`, `Num`, `Den`) and `\URallsizePostBzeroExposed`: all models and frameworks together.
 - `\URcountWorkflows`, `\URcountPairs`, ...: sizes of the study; `\URbootstrapB`, `\URmodelName`, ...: what was run.
 - `\URcaptionTableOne`, `\URcaptionFigureTwo`, ...: captions.
+- `\URsideDevcrsrPostBzero`, `\URsideDevcountPairs`: the same of a side study; what else is told is in `sources`.
 - `\UR<prefix>...`: leaves of other JSON values, named by their path.
 
 A digit is spelled (`zero` ... `nine`), any other character ends a part. In a study of several models or frameworks the
@@ -53,7 +54,7 @@ _SHOWN_BELOW = 0.05
 
 def write(
     stats_dir: Path, out_file: Path, *, json_files: Mapping[str, Path] | None = None,
-    values: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None, tex: Mapping[str, str] | None = None,
 ) -> Path:  # fmt: skip
     """Write all macros, sorted by name, and return the file.
 
@@ -62,6 +63,7 @@ def write(
         out_file: the TeX file.
         json_files: prefix to a JSON file whose leaves become macros.
         values: prefix to a JSON value whose leaves become macros.
+        tex: name to text that is TeX already.
 
     Raises:
         UndolabError: a file is missing, or two values would have one name.
@@ -72,6 +74,7 @@ def write(
         extra[prefix] = _load(path)
     for prefix, value in extra.items():
         _add(macros, from_value(prefix, value))
+    _add(macros, (tex or {}).items())
     lines = [f"\\newcommand{{\\UR{name}}}{{{text}}}\n" for name, text in sorted(macros.items())]
     write_bytes(out_file, "".join(lines).encode("ascii"))
     return out_file
@@ -91,6 +94,18 @@ def collect(stats_dir: Path) -> dict[str, str]:
         _add(macros, _contrast(row, main))
     _add(macros, [(f"caption{name}", escape(text)) for name, text in captions(stats).items()])
     return macros
+
+
+def pooled_cells(stats_dir: Path) -> list[tuple[str, str]]:
+    """Return the macros of a study's cells over all tasks, named as those of the main study.
+
+    Raises:
+        UndolabError: `metrics.json` is missing or has another shape.
+    """
+    stats = read_metrics(stats_dir)
+    main, *_ = scopes(stats)
+    held = [cell for cell in stats.cells if cell.scope.task == "all" and cell.N]
+    return [item for cell in held for item in _cell(cell, main)] + _study(stats)
 
 
 def letters(text: str) -> str:
@@ -158,7 +173,7 @@ def _study(stats: MetricsFile) -> list[tuple[str, str]]:
 
 def _cell(cell: CellRow, main: tuple[str, str]) -> list[tuple[str, str]]:
     scope = cell.scope
-    where = _at(scope.model, scope.framework, main) + _place(scope.boundary) + letters(scope.method)
+    where = _at(scope.model, scope.framework, main) + place_letters(scope.boundary) + letters(scope.method)
     sizes = {"N": cell.N, "Exposed": cell.exposed, "D": cell.D, "R": cell.R, "F": cell.F}
     if scope.task != "all":
         where += letters(scope.task.removeprefix("RB-"))
@@ -189,7 +204,7 @@ def _together(view: View) -> list[tuple[str, str]]:
     for place in view.places:
         for method in view.methods(place):
             cells = view.task_cells(place, method)
-            where = _place(place) + letters(method)
+            where = place_letters(place) + letters(method)
             found += [
                 (f"allsize{where}{name[0].upper()}{name[1:]}", f"{total(cells, name):,}")
                 for name in ("N", "exposed", "D", "R", "F")
@@ -205,9 +220,9 @@ def _together(view: View) -> list[tuple[str, str]]:
 def _contrast(row: ContrastRow, main: tuple[str, str]) -> list[tuple[str, str]]:
     at = _at(row.model, row.framework, main)
     if row.boundary:
-        where = at + _place(row.boundary) + letters(row.a) + letters(row.b)
+        where = at + place_letters(row.boundary) + letters(row.a) + letters(row.b)
     else:
-        where = at + letters(row.method) + _place(row.a) + _place(row.b)
+        where = at + letters(row.method) + place_letters(row.a) + place_letters(row.b)
     stem = f"diff{_metric(row.metric)}{where}"
     bounds = UNDEFINED
     if row.lo is not None and row.hi is not None:
@@ -226,7 +241,8 @@ def _at(model: str, framework: str, main: tuple[str, str]) -> str:
     return "" if (model, framework) == main else f"At{letters(model)}{letters(framework)}"
 
 
-def _place(boundary: str) -> str:
+def place_letters(boundary: str) -> str:
+    """Return a boundary as one part of a macro name."""
     return _PLACE.get(boundary, letters(boundary.lower()))
 
 

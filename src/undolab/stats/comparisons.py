@@ -4,14 +4,12 @@ from itertools import combinations, product
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from undolab.stats.estimate import compared
 from undolab.stats.groups import Group, difference, groups
 from undolab.stats.intervals import (
     bca_interval,
     drawn_sums,
-    draws,
     holm,
     percentile_interval,
     ratios,
@@ -62,7 +60,7 @@ class SupportRow(msgspec.Struct, frozen=True, kw_only=True):
     b: str
     tasks: int
     left_out: str
-    """Tasks without a capable trial of either, joined by spaces."""
+    """Tasks of the cells in which not both have a capable trial, joined by spaces."""
     a_num: int
     a_den: int
     b_num: int
@@ -157,7 +155,7 @@ def sign_flip_rows(tally: Tally, matrix: Matrix) -> list[SignFlipRow]:
     return rows
 
 
-def support_rows(tally: Tally, matrix: Matrix) -> list[SupportRow]:
+def support_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[SupportRow]:
     """Return every pair of models in each framework, boundary and method; no row with one model."""
     rows: list[SupportRow] = []
     for framework, boundary in product(matrix.frameworks, matrix.boundaries):
@@ -167,7 +165,7 @@ def support_rows(tally: Tally, matrix: Matrix) -> list[SupportRow]:
                 Group(tally, [Cell(model, framework, boundary, method) for method in methods])
                 for model in (a, b)
             )
-            found.append(_support(left, right, label, tally.tasks, matrix))
+            found.append(_support(left, right, label, tally, replicates, matrix))
         adjusted = holm([row.p for row in found])
         rows += [
             msgspec.structs.replace(row, p_holm=p, family_size=len(found))
@@ -238,15 +236,18 @@ def bca_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[BcaRo
     return rows
 
 
-def _support(left: Group, right: Group, label: str, tasks: list[str], matrix: Matrix) -> SupportRow:
+def _support(
+    left: Group, right: Group, label: str, tally: Tally, replicates: Replicates, matrix: Matrix
+) -> SupportRow:
     pairs = list(zip(left.by_task("crsr"), right.by_task("crsr"), strict=True))
     kept = [index for index, (a, b) in enumerate(pairs) if a[1] and b[1]]
     counts = np.array([[*pairs[index][0], *pairs[index][1]] for index in kept], dtype=np.int64).reshape(-1, 4)
     a_num, a_den, b_num, b_den = counts.sum(axis=0).tolist()
-    value, spread = None, np.full(matrix.replicates, np.nan)
+    sums = drawn_sums(counts, replicates.draw(len(kept)))
+    value, spread = None, ratios(sums[0], sums[1]) - ratios(sums[2], sums[3])
     if kept:
         value = a_num / a_den - b_num / b_den
-        spread = _spread(counts, matrix)
+    held = (left.table + right.table)[:, FIELD["N"]] > 0
     return SupportRow(
         framework=left.cells[0].framework,
         prompt=matrix.prompt,
@@ -256,7 +257,9 @@ def _support(left: Group, right: Group, label: str, tasks: list[str], matrix: Ma
         a=left.cells[0].model,
         b=right.cells[0].model,
         tasks=len(kept),
-        left_out=" ".join(task for index, task in enumerate(tasks) if index not in kept),
+        left_out=" ".join(
+            task for index, task in enumerate(tally.tasks) if held[index] and index not in kept
+        ),
         a_num=a_num,
         a_den=a_den,
         b_num=b_num,
@@ -267,9 +270,3 @@ def _support(left: Group, right: Group, label: str, tasks: list[str], matrix: Ma
         p_holm=None,
         family_size=0,
     )
-
-
-def _spread(counts: NDArray[np.int64], matrix: Matrix) -> NDArray[np.float64]:
-    weights = draws(len(counts), matrix.replicates, matrix.bootstrap_seed).astype(np.float64)
-    sums = drawn_sums(counts, weights)
-    return ratios(sums[0], sums[1]) - ratios(sums[2], sums[3])

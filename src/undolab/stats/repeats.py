@@ -17,7 +17,7 @@ _K = (1, 2, 3, 5, 10, 20)
 
 
 class StabilityRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Over the tasks of a cell: in how many all seeds agree."""
+    """Over the tasks of a cell: in how many all seeds agree. A task that the boundary does not apply to is none of them."""
 
     model: str
     framework: str
@@ -112,12 +112,18 @@ def _outcomes(tally: Tally, matrix: Matrix) -> list[tuple[Cell, str, _Counts, _C
     for model, framework in product(matrix.models, matrix.frameworks):
         cells = [Cell(model, framework, *rest) for rest in product(matrix.boundaries, matrix.methods)]
         # every cell has the same controls, but for the tasks in which it is not applicable
-        shared = np.max([tally.counts(cell) for cell in cells], axis=0)
+        shared = _held(np.max([tally.counts(cell) for cell in cells], axis=0))
         found.append((cells[0], "control", shared[:, FIELD["D"]], shared[:, FIELD["N"]]))
         for cell in cells:
-            table = tally.counts(cell)
+            table = _held(tally.counts(cell))
             found.append((cell, "fault", table[:, FIELD["F"]], table[:, FIELD["N"]]))
             found.append((cell, "recovered", table[:, FIELD["R"]], table[:, FIELD["D"]]))
+    return found
+
+
+def _held(table: _Counts) -> _Counts:
+    """Return the rows of the tasks with a trial."""
+    found: _Counts = table[table[:, FIELD["N"]] > 0]
     return found
 
 
@@ -127,9 +133,7 @@ def _scope(cell: Cell, outcome: str) -> Cell:
 
 def _means(chances: Sequence[float], drawn: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean in every replicate; terms are added task by task, so no digit depends on a library."""
-    if not chances:
-        return np.full(drawn.shape[1], np.nan)
     total = np.zeros(drawn.shape[1])
     for chance, weight in zip(chances, drawn, strict=True):
         total += chance * weight
-    return total / len(chances)
+    return total / max(1, len(chances))

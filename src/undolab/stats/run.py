@@ -84,7 +84,7 @@ def _further(
         "sign_flip.csv": (SignFlipRow, sign_flip_rows(tally, matrix)),
         "stability.csv": (StabilityRow, stability_rows(tally, matrix)),
         "strata.csv": (StratumRow, stratum_rows(tally, replicates, matrix, reversibility)),
-        "support.csv": (SupportRow, support_rows(tally, matrix)),
+        "support.csv": (SupportRow, support_rows(tally, replicates, matrix)),
     }
     return {
         name: to_csv([kind.__struct_fields__, *(msgspec.structs.astuple(row) for row in rows)])

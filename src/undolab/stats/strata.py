@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from undolab.stats.groups import Group
-from undolab.stats.intervals import Interval, drawn_sums, percentile_interval, ratios
+from undolab.stats.intervals import drawn_sums, percentile_interval, ratios
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import FIELD, METRICS
 from undolab.stats.tally import Replicates, Tally
@@ -51,9 +51,6 @@ def stratum_rows(
             sums = drawn_sums(table, replicates.draw(len(table)))
             for name in _METRICS:
                 num, den = FIELD[METRICS[name].num], FIELD[METRICS[name].den]
-                bounds = Interval(None, None, 0)
-                if len(table) > 1:
-                    bounds = percentile_interval(ratios(sums[num], sums[den]))
                 rows.append(
                     StratumRow(
                         stratum=stratum,
@@ -66,7 +63,7 @@ def stratum_rows(
                         num=total[num],
                         den=total[den],
                         value=total[num] / total[den] if total[den] else None,
-                        **bounds._asdict(),
+                        **percentile_interval(ratios(sums[num], sums[den]))._asdict(),
                     )
                 )
     return rows

@@ -97,6 +97,8 @@ class Replicates:
     def of(self, *pooled: Cell, kept: Tasks | None = None) -> NDArray[np.float64]:
         """Return the replicates of every metric of the cells taken together, (metrics, B); NaN where undefined.
 
+        Of fewer than two tasks there are none: the shape is (metrics, 0).
+
         Args:
             pooled: the cells.
             kept: the tasks that count; all if not told.
@@ -114,10 +116,15 @@ class Replicates:
         return self._kept[key]
 
     def draw(self, tasks: int) -> NDArray[np.float64]:
-        """Return how often each of so many tasks is drawn in each replicate; cells with as many share the draws."""
+        """Return how often each of so many tasks is drawn in each replicate; cells with as many share the draws.
+
+        One task would be drawn alone every time, as if nothing could have come out otherwise: it has no replicate.
+        """
+        if tasks < 2:
+            return np.empty((tasks, 0))
         if tasks not in self._drawn:
-            drawn = draws(max(tasks, 1), self._matrix.replicates, self._matrix.bootstrap_seed)
-            self._drawn[tasks] = drawn[:tasks].astype(np.float64)
+            drawn = draws(tasks, self._matrix.replicates, self._matrix.bootstrap_seed)
+            self._drawn[tasks] = drawn.astype(np.float64)
         return self._drawn[tasks]
 
 
