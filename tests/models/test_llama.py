@@ -5,18 +5,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from undolab.agents.base import PublicTool
 from undolab.agents.grammar import build_grammar
-from undolab.agents.line import read_line
+from undolab.agents.line import TASK_LABEL, read_line
+from undolab.agents.prompt import write_steps
 from undolab.model.errors import UndolabError
+from undolab.model.load import load_tools, load_workflows
 from undolab.model.record import Completion, CompletionRequest, Record
 from undolab.models.audit import audit, drift
 from undolab.models.backend import request_key
 from undolab.models.config import ModelConfig, load_models
 from undolab.models.llama import LlamaBackend
+from undolab.models.sampler import Grammar
 from undolab.models.store import RecordStore
+from undolab.trials.arm import prepare
 
 ROOT = Path(__file__).parents[2]
 MODEL = load_models(ROOT / "config" / "models.yaml")["gemma3-270m"]
@@ -122,13 +127,14 @@ def test_a_forgery_scored_by_the_model_fails(backend: LlamaBackend) -> None:
 def test_another_records_answer_fails_under_its_own_numbers(backend: LlamaBackend) -> None:
     """A recorded answer put under another prompt, of its own or another domain, and scored anew by the model, is refused."""
     records = sorted(RecordStore(STORE), key=lambda record: (len(record.request.prompt), record.key))
-
-    def first(text: str) -> Record:
-        return next(record for record in records if record.completion.text.startswith(text))
-
-    victim, donor = first("task step three: get_crm_account"), first("task step nine: get_crm_account")
-    foreign = first("task step seven: list_objects")
-    assert donor.request.grammar == victim.request.grammar != foreign.request.grammar
+    victim = next(record for record in records if " step two: " in record.completion.text)
+    grammar = victim.request.grammar
+    donor = next(
+        record
+        for record in reversed(records)
+        if record.request.grammar == grammar and "finish" not in record.completion.text
+    )
+    foreign = next(record for record in records if record.request.grammar != grammar)
     for other, reason in ((donor, "sooner than the request's"), (foreign, "grammar does not allow")):
         tokens = other.completion.tokens
         scored = backend.score(msgspec.structs.replace(victim.request, grammar=""), tokens)
@@ -138,6 +144,52 @@ def test_another_records_answer_fails_under_its_own_numbers(backend: LlamaBacken
         forged = msgspec.structs.replace(victim, completion=made)
         (finding,) = audit([forged], backend, 1, 1).findings
         assert reason in finding.reason
+
+
+def test_a_row_has_the_same_bits_whatever_is_evaluated_with_it(backend: LlamaBackend) -> None:
+    """Alone, in a guess, across batches of 64 and after another prompt, the logits after some tokens are equal bit by bit."""
+    engine = backend._load()
+    tokens = engine.tokenize(PROMPT * 7)
+    place = len(tokens) - 9
+    assert place > 256 > 2 * MODEL.engine.batch
+    (alone,) = engine.after(tokens[: place + 1], [])
+    for begin in (place - 1, place - 40):
+        engine.after(tokens[:1] + tokens[9:40], [])
+        rows = engine.after(tokens[: begin + 1], tokens[begin + 1 :])
+        assert np.array_equal(rows[place - begin], alone)
+
+
+def test_guesses_and_order_change_no_answer(backend: LlamaBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of several seeds and turns equal those made without guesses, in the other order, and without the tree."""
+    line = 'task step one: set_level(box="b1")\n-> ok {}\n'
+    warm = msgspec.structs.replace(MODEL.sampling, temperature=0.9, max_tokens=25)
+    asked = [
+        msgspec.structs.replace(request(prompt), sampling=msgspec.structs.replace(warm, seed=seed))
+        for seed in (1, 2, 3)
+        for prompt in (PROMPT, PROMPT + line)
+    ]
+    answers = [backend.complete(one, 1) for one in asked]
+    assert len({answer.text for answer in answers}) > 2
+    other = LlamaBackend(MODEL, ROOT)
+    other._engine = backend._load()
+    monkeypatch.setattr("undolab.models.llama.guess", lambda *_: [])
+    assert [other.complete(one, 1) for one in reversed(asked)] == answers[::-1]
+
+
+def test_every_call_of_a_runbook_is_a_line_of_the_grammar(backend: LlamaBackend) -> None:
+    """The gold line of each step, and each finish, is allowed by the grammar of its tools, as llama.cpp reads it."""
+    engine = backend._load()
+    tools = load_tools(ROOT / "data/tools")
+    for workflow in load_workflows(ROOT / "data/workflows", "dev"):
+        view = prepare(workflow, tools, prompt="runbook", examples="plain").view
+        lines = write_steps(view.tools, view.steps, TASK_LABEL)
+        lines += [lines[-1].replace("done", "not done"), lines[-1].replace("done", "unknown")]
+        for line in lines:
+            grammar = Grammar(engine.c, engine.vocab, engine.words, build_grammar(view.tools))
+            for token in engine.tokenize(line + "\n", start=False):
+                assert grammar.allows(token), line
+                grammar.accept(token)
+            grammar.free()
 
 
 def test_an_answer_ends_at_its_limit(backend: LlamaBackend) -> None:
