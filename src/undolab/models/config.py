@@ -15,12 +15,12 @@ from undolab.model.record import Sampling
 
 
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How llama.cpp is run; these settings can change a completion, so they stand beside each record."""
+    """How llama.cpp is run. Only `context` can change a completion; all of it stands beside each record."""
 
     context: int = 4096
     """Tokens of prompt and answer together."""
     batch: int = 64
-    """Tokens evaluated at once; also the grain at which an evaluated prefix is reused."""
+    """Tokens evaluated at once: a matter of speed."""
     threads: int = 1
 
 
