@@ -86,7 +86,7 @@ function choice(pairs, boundary, method) {
   button.type = "button";
   if (!pair) {
     button.disabled = true;
-    button.append("not recorded");
+    button.append("does not apply");
     return button;
   }
   const arm = data.arms[pair.fault];

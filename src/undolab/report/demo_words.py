@@ -12,18 +12,29 @@ METHODS = {
     "none": ("No method", "The agent sees the error and decides alone."),
     "B0": ("Naive retry (B0)", "Sends the same request again."),
     "B2": ("Idempotency key (B2)", "Retries with a key, where the service honours one."),
+    "B2-K": ("Keys everywhere (B2-K)", "Retries with a key, and every service honours it."),
+    "B3": ("Saga (B3)", "Retries; if that fails, undoes the steps before it."),
+    "B5": ("Client journal (B5)", "Writes down each call before it is sent, and retries."),
     "B6": ("Verify before retry (B6)", "Reads the state back before it retries."),
+    "B7": ("Undo receipts (B7)", "Reads back, takes back what is its own and half done, retries."),
 }
 """Method code to its name and what it does; other codes stand for themselves."""
 
 BOUNDARIES = {
     "PRE_MUTATION": ("Request lost", "The connection died before anything ran."),
+    "DURING_MUTATION": ("Half done", "A part of the call took effect, then the connection died."),
     "POST_MUTATION_PRE_ACK": ("Answer lost", "The call took effect, then its answer was lost."),
+    "POST_ACK_PRE_CHECKPOINT": ("Agent dies", "Answered; then the agent died and came back, told nothing."),
+    "POST_ACK_PRE_CHECKPOINT_TOLD": (
+        "Agent dies, told",
+        "The same, and it was told that it had been interrupted.",
+    ),
 }
 """Boundary to its short name and what happened there."""
 
 FRAMEWORKS = {
-    "F1": "the direct loop: the text of the model is read as calls, with no agent framework in between"
+    "F1": "the direct loop: the text of the model is read as calls, with no agent framework in between",
+    "F2": "the same agent as a graph of LangGraph, with its own layout of the prompt",
 }
 PROMPTS = {
     "runbook": "the prompt writes out the calls of the task, with their arguments",
