@@ -6,14 +6,10 @@ TABLES = list(TABLE_FILES)
 WIRE_TABLES = list(WIRE_TABLE_FILES)
 FIGURES = list(FIGURE_FILES)
 # The statistics of the main study and, where there are side studies, of each of them.
-METRICS = [
-    f"build/{at}stats/metrics.json" for at in globals().get("STUDIES", {"": None})
-]
+METRICS = [f"build/{at}stats/metrics.json" for at in STUDIES]
 WIRE = [
     f"build/{at}wire/{name}.jsonl.zst"
-    for at, study in globals()
-    .get("STUDIES", {"": {"split": SPLIT, "workflows": WORKFLOWS}})
-    .items()
+    for at, study in STUDIES.items()
     if study["split"] == SPLIT
     for name in study["workflows"]
 ]

@@ -38,14 +38,7 @@ def add_commands(commands: Commands) -> None:
         description="Ask a service a few small questions. Exit code 1: some answer was not fine.",
     )
     trial.add_argument("model", metavar="NAME", help="an entry of config/models.yaml with a url")
-    trial.add_argument("--dry-run", action="store_true", help="print calls, tokens and cost, and ask nothing")
-    trial.add_argument("--max-usd", type=float, metavar="N", help="stop before more than this is spent")
-    trial.add_argument(
-        "--pilot",
-        type=Path,
-        metavar="FILE",
-        help="keep the raw answers in this .jsonl.zst, a file of its own",
-    )
+    _add_limits(trial, pilot="keep the raw answers in this .jsonl.zst, a file of its own")
     trial.set_defaults(run=_check)
     run = actions.add_parser(
         "run",
@@ -57,16 +50,18 @@ def add_commands(commands: Commands) -> None:
         "--workflow", action="append", metavar="ID", help=f"instead of {', '.join(SMOKE)} (may be repeated)"
     )
     run.add_argument("--test", action="store_true", help="allow workflows of TEST; the result says so")
-    run.add_argument("--dry-run", action="store_true", help="print calls, tokens and cost, and ask nothing")
-    run.add_argument("--max-usd", type=float, metavar="N", help="stop before more than this is spent")
-    run.add_argument(
-        "--pilot",
-        type=Path,
-        metavar="FILE",
-        help="record into this .jsonl.zst instead of OUT/records.jsonl.zst",
-    )
+    _add_limits(run, pilot="record into this .jsonl.zst instead of OUT/records.jsonl.zst")
     run.add_argument("--out", type=Path, help="folder for the results (default: build/models/NAME)")
     run.set_defaults(run=_run)
+
+
+def _add_limits(parser: argparse.ArgumentParser, pilot: str) -> None:
+    """Add what bounds a live command; `pilot` says what its file is for."""
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print calls, tokens and cost, and ask nothing"
+    )
+    parser.add_argument("--max-usd", type=float, metavar="N", help="stop before more than this is spent")
+    parser.add_argument("--pilot", type=Path, metavar="FILE", help=pilot)
 
 
 def _read_service(path: Path, name: str) -> ApiConfig:

@@ -259,7 +259,6 @@ class _Answer:
         self._stops = [stop.encode() for stop in request.stop]
         self._left = request.sampling.max_tokens
         self._said = b""
-        self.last = -1
         self.finish_reason = ""
 
     @property
@@ -269,7 +268,6 @@ class _Answer:
 
     def add(self, token: int) -> bool:
         """Take one more token and return True if the answer is over."""
-        self.last = token
         self._said += self._engine.piece(token)
         self._left -= 1
         cuts = [self._said.find(stop) for stop in self._stops if stop in self._said]

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from undolab.stats.intervals import Interval, draws, percentile_interval, ratios
+from undolab.stats.intervals import Interval, drawn_sums, draws, percentile_interval, ratios
 from undolab.stats.rows import CellRow, Estimate, Study
 
 
@@ -28,15 +28,14 @@ def pool(cells: Iterable[CellRow], metric: str, study: Study) -> Estimate:
         entry = sums.setdefault(cell.scope.task, [0, 0])
         entry[0] += found.num
         entry[1] += found.den
-    table = np.array([sums[task] for task in sorted(sums)], dtype=np.float64).reshape(-1, 2)
-    total, base = (int(count) for count in table.sum(axis=0))
+    table = np.array([sums[task] for task in sorted(sums)], dtype=np.int64).reshape(-1, 2)
+    total, base = table.sum(axis=0).tolist()
     if not len(table):
         return Estimate(num=0, den=0, value=None, lo=None, hi=None, dropped=0)
-    # Sums of whole numbers below 2**53: floating point adds them without an error, in any order.
-    drawn = table.T @ _draws(len(table), study.replicates, study.bootstrap_seed)
     bounds = Interval(None, None, 0)
     if len(table) > 1:
-        bounds = percentile_interval(ratios(*drawn.astype(np.int64)))
+        drawn = drawn_sums(table, _draws(len(table), study.replicates, study.bootstrap_seed))
+        bounds = percentile_interval(ratios(*drawn))
     value = total / base if base else None
     return Estimate(num=total, den=base, value=value, lo=bounds.lo, hi=bounds.hi, dropped=bounds.dropped)
 

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import msgspec
 import numpy as np
 
-from undolab.stats.estimate import compared
+from undolab.stats.estimate import compared, named
 from undolab.stats.groups import Group, difference, groups
 from undolab.stats.intervals import (
     bca_interval,
@@ -17,8 +17,9 @@ from undolab.stats.intervals import (
 )
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import COLUMN, FIELD, METRICS
+from undolab.stats.rows import in_family
 from undolab.stats.signflip import sign_flip
-from undolab.stats.tally import Cell, Replicates, Tally
+from undolab.stats.tally import Cell, Replicates, Tally, held
 
 _BCA = ("control", "crsr", "eor", "der")
 
@@ -124,19 +125,9 @@ def sign_flip_rows(tally: Tally, matrix: Matrix) -> list[SignFlipRow]:
         for a, b in compared(family, model, framework, matrix):
             left, right = Group(tally, [a]), Group(tally, [b])
             flip = sign_flip(left.by_task(family.metric), right.by_task(family.metric))
-            methods = bool(family.boundary)
             found.append(
                 SignFlipRow(
-                    family=family.name,
-                    model=model,
-                    framework=framework,
-                    prompt=matrix.prompt,
-                    examples=matrix.examples,
-                    boundary=family.boundary,
-                    method="" if methods else a.method,
-                    metric=family.metric,
-                    a=a.method if methods else a.boundary,
-                    b=b.method if methods else b.boundary,
+                    **named(family, a, b, matrix)._asdict(),
                     tasks=flip.tasks,
                     differing=flip.differing,
                     mean=flip.mean,
@@ -147,11 +138,7 @@ def sign_flip_rows(tally: Tally, matrix: Matrix) -> list[SignFlipRow]:
                     exact="yes" if flip.exact else "no",
                 )
             )
-        adjusted = holm([row.p for row in found])
-        rows += [
-            msgspec.structs.replace(row, p_holm=p, family_size=len(found))
-            for row, p in zip(found, adjusted, strict=True)
-        ]
+        rows += in_family(found, holm([row.p for row in found]))
     return rows
 
 
@@ -166,11 +153,7 @@ def support_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[S
                 for model in (a, b)
             )
             found.append(_support(left, right, label, tally, replicates, matrix))
-        adjusted = holm([row.p for row in found])
-        rows += [
-            msgspec.structs.replace(row, p_holm=p, family_size=len(found))
-            for row, p in zip(found, adjusted, strict=True)
-        ]
+        rows += in_family(found, holm([row.p for row in found]))
     return rows
 
 
@@ -213,7 +196,7 @@ def bca_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[BcaRo
         group = Group(tally, [cell])
         for name in _BCA:
             metric, spread = METRICS[name], replicates.of(cell)[COLUMN[name]]
-            table = group.table[group.table[:, FIELD["N"]] > 0]
+            table = held(group.table)
             left = table.sum(axis=0) - table
             left_out = ratios(left[:, FIELD[metric.num]], left[:, FIELD[metric.den]])
             plain = percentile_interval(spread)

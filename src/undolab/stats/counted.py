@@ -10,6 +10,7 @@ import msgspec
 from undolab.stats.counts import CountRow, Counts
 from undolab.stats.intervals import Interval, wilson
 from undolab.stats.recipe import Recipe
+from undolab.stats.rows import in_family
 from undolab.stats.sides import GAP, NEEDS, RATIOS, REPLICATES, SEED, Side
 from undolab.stats.signflip import sign_flip
 
@@ -260,11 +261,7 @@ def _family(metric: str, compared: _Comparison, pairs: Sequence[_Versus], recipe
                 p_sign_flip_least=recipe.rounded(flip.p_least) if flip else None,
             )
         )
-    adjusted = recipe.holm([row.p for row in found])
-    return [
-        msgspec.structs.replace(row, p_holm=p, family_size=len(found))
-        for row, p in zip(found, adjusted, strict=True)
-    ]
+    return in_family(found, recipe.holm([row.p for row in found]))
 
 
 def _closure(compared: _Comparison, versus: _Versus, recipe: Recipe) -> Difference:

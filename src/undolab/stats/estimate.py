@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +11,7 @@ from undolab.stats.groups import Group, difference
 from undolab.stats.intervals import Interval, holm, percentile_interval, two_sided_p, wilson
 from undolab.stats.matrix import Family, Matrix
 from undolab.stats.metrics import COUNTS, METRICS
-from undolab.stats.rows import CellRow, ContrastRow, Estimate, Scope
+from undolab.stats.rows import CellRow, ContrastRow, Estimate, Scope, in_family
 from undolab.stats.tally import FAILURES, SUMMED, Cell, Replicates, Tally
 
 _HEAD = ("N", "exposed", "D", "R", "F")
@@ -36,11 +36,7 @@ def contrast_rows(tally: Tally, replicates: Replicates, matrix: Matrix) -> list[
             _contrast(family, a, b, tally, replicates, matrix)
             for a, b in compared(family, model, framework, matrix)
         ]
-        adjusted = holm([row.p for row in found])
-        rows += [
-            msgspec.structs.replace(row, p_holm=p, family_size=len(found))
-            for row, p in zip(found, adjusted, strict=True)
-        ]
+        rows += in_family(found, holm([row.p for row in found]))
     return rows
 
 
@@ -54,6 +50,38 @@ def compared(family: Family, model: str, framework: str, matrix: Matrix) -> list
         for method in matrix.methods
         for a, b in family.contrasts
     ]
+
+
+class Named(NamedTuple):
+    """What names a planned contrast in every file that tests it."""
+
+    family: str
+    model: str
+    framework: str
+    prompt: str
+    examples: str
+    boundary: str
+    method: str
+    metric: str
+    a: str
+    b: str
+
+
+def named(family: Family, a: Cell, b: Cell, matrix: Matrix) -> Named:
+    """Return the names of a minus b: methods at a boundary, or boundaries under a method."""
+    methods = bool(family.boundary)
+    return Named(
+        family=family.name,
+        model=a.model,
+        framework=a.framework,
+        prompt=matrix.prompt,
+        examples=matrix.examples,
+        boundary=family.boundary,
+        method="" if methods else a.method,
+        metric=family.metric,
+        a=a.method if methods else a.boundary,
+        b=b.method if methods else b.boundary,
+    )
 
 
 def _scope(cell: Cell, matrix: Matrix, task: str) -> Scope:
@@ -97,18 +125,8 @@ def _contrast(
     left, right = Group(tally, [a], kept), Group(tally, [b], kept)
     value = difference(left.value(family.metric), right.value(family.metric))
     spread = left.replicates(family.metric, replicates) - right.replicates(family.metric, replicates)
-    methods = bool(family.boundary)
     return ContrastRow(
-        family=family.name,
-        model=a.model,
-        framework=a.framework,
-        prompt=matrix.prompt,
-        examples=matrix.examples,
-        boundary=family.boundary,
-        method="" if methods else a.method,
-        metric=family.metric,
-        a=a.method if methods else a.boundary,
-        b=b.method if methods else b.boundary,
+        **named(family, a, b, matrix)._asdict(),
         value=value,
         **percentile_interval(spread)._asdict(),
         p=None if value is None else two_sided_p(value, spread),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from undolab.stats.intervals import percentile_interval
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import FIELD
-from undolab.stats.tally import Cell, Replicates, Tally
+from undolab.stats.tally import Cell, Replicates, Tally, held
 
 _K = (1, 2, 3, 5, 10, 20)
 
@@ -112,18 +112,12 @@ def _outcomes(tally: Tally, matrix: Matrix) -> list[tuple[Cell, str, _Counts, _C
     for model, framework in product(matrix.models, matrix.frameworks):
         cells = [Cell(model, framework, *rest) for rest in product(matrix.boundaries, matrix.methods)]
         # every cell has the same controls, but for the tasks in which it is not applicable
-        shared = _held(np.max([tally.counts(cell) for cell in cells], axis=0))
+        shared = held(np.max([tally.counts(cell) for cell in cells], axis=0))
         found.append((cells[0], "control", shared[:, FIELD["D"]], shared[:, FIELD["N"]]))
         for cell in cells:
-            table = _held(tally.counts(cell))
+            table = held(tally.counts(cell))
             found.append((cell, "fault", table[:, FIELD["F"]], table[:, FIELD["N"]]))
             found.append((cell, "recovered", table[:, FIELD["R"]], table[:, FIELD["D"]]))
-    return found
-
-
-def _held(table: _Counts) -> _Counts:
-    """Return the rows of the tasks with a trial."""
-    found: _Counts = table[table[:, FIELD["N"]] > 0]
     return found
 
 

@@ -1,5 +1,6 @@
 """The shapes of `metrics.json` and `contrasts.json`, for those who write them and those who print them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -8,6 +9,7 @@ import msgspec
 from undolab.model.errors import UndolabError
 
 _File = TypeVar("_File")
+_Row = TypeVar("_Row", bound=msgspec.Struct)
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True, order=True):
@@ -75,6 +77,14 @@ class ContrastRow(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     p_holm: float | None
     family_size: int
+
+
+def in_family(found: Sequence[_Row], adjusted: Sequence[float | None]) -> list[_Row]:
+    """Return the rows of one Holm family with their adjusted p-values and the family's size."""
+    return [
+        msgspec.structs.replace(row, p_holm=p, family_size=len(found))
+        for row, p in zip(found, adjusted, strict=True)
+    ]
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from undolab.stats.groups import Group
 from undolab.stats.intervals import drawn_sums, percentile_interval, ratios
 from undolab.stats.matrix import Matrix
 from undolab.stats.metrics import FIELD, METRICS
-from undolab.stats.tally import Replicates, Tally
+from undolab.stats.tally import Replicates, Tally, held
 
 _METRICS = ("control", "rsr", "crsr", "eor", "der", "mer", "urr")
 
@@ -45,8 +45,7 @@ def stratum_rows(
     for stratum in sorted({reversibility[task] for task in tally.tasks if task in reversibility}):
         kept = [index for index, task in enumerate(tally.tasks) if reversibility.get(task) == stratum]
         for cell in tally.cells:
-            table = Group(tally, [cell]).table[kept]
-            table = table[table[:, FIELD["N"]] > 0]
+            table = held(Group(tally, [cell]).table[kept])
             total = table.sum(axis=0).tolist()
             sums = drawn_sums(table, replicates.draw(len(table)))
             for name in _METRICS:

@@ -106,8 +106,7 @@ class Replicates:
         key = (pooled, None if kept is None else kept.tobytes())
         if key not in self._kept:
             counts = sum((self._tally.counts(cell) for cell in pooled[1:]), self._tally.counts(pooled[0]))
-            # A task without a pair in the cell, because the boundary does not apply to it, is no cluster of it.
-            counts = counts[counts[:, FIELD["N"]] > 0 if kept is None else kept]
+            counts = held(counts) if kept is None else counts[kept]
             sums = drawn_sums(counts, self.draw(len(counts)))
             found = np.empty((len(NUM), sums.shape[1]))
             for row, (num, den) in enumerate(zip(NUM, DEN, strict=True)):
@@ -126,6 +125,16 @@ class Replicates:
             drawn = draws(tasks, self._matrix.replicates, self._matrix.bootstrap_seed)
             self._drawn[tasks] = drawn.astype(np.float64)
         return self._drawn[tasks]
+
+
+def held(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the tasks with a pair: one that the boundary does not apply to is no cluster of the cell.
+
+    Args:
+        table: Counts in the order of `COUNTS`, a row a task.
+    """
+    found: NDArray[np.int64] = table[table[:, FIELD["N"]] > 0]
+    return found
 
 
 def cells(matrix: Matrix) -> Iterator[Cell]:
