@@ -20,7 +20,7 @@ from undolab.report.words import boundary, method, percent, place
 from undolab.stats.metrics import METRICS
 from undolab.stats.rows import CellRow
 
-_LABELS = ("models", "frameworks", "prompt", "examples", "boundary", "method")
+_LABELS = ("model", "frameworks", "prompt", "examples", "boundary", "method")
 _SHOWN = ("rsr", "crsr", "eor", "der", "mer", "urr", "truthfulness", "honest_abstention")
 _BOUNDED = {"crsr", "eor", "der"}
 _PLAIN = ("control", "rsr", "crsr", "eor", "eor_cond", "der", "der_pub", "mer", "urr")
@@ -31,36 +31,41 @@ def sheets(view: View) -> list[Sheet]:
     return [_table01(view), _table03(view), _table05(view), _table13(view), _boundaries(view)]
 
 
-def _scope(view: View) -> list[str]:
-    study = view.study
-    return [" ".join(view.models), " ".join(view.frameworks), study.prompt, study.examples]
-
-
 def _table01(view: View) -> Sheet:
-    """Recovery and safety by method, models and frameworks taken together, at each boundary."""
+    """Recovery and safety by method at each boundary, a model's frameworks taken together."""
     metrics = ["control", *_SHOWN]
     rows = [head(_LABELS, metrics)]
     blocks = []
     columns = 2 + len(_SHOWN)
-    for where in view.places:
-        methods = view.methods(where)
-        sizes = view.task_cells(where, methods[0])
-        control = pool(sizes, "control", view.study)
-        words = (
-            f"{boundary(where)} ({where}): {len(view.tasks(where))} tasks, N = {total(sizes, 'N')},"
-            f" D = {total(sizes, 'D')}, control {percent(control.value)}\u00a0%"
-        )
-        block = [block_head(columns, words)]
-        for name in methods:
-            cells = view.task_cells(where, name)
-            rows.append(group_row([*_scope(view), where, name], cells, metrics, view.study))
-            found = [pool(cells, metric, view.study) for metric in _SHOWN]
-            shown = [
-                with_interval(one) if metric in _BOUNDED else share(one)
-                for metric, one in zip(_SHOWN, found, strict=True)
+    for model in view.models:
+        scopes = view.scopes_of(model)
+        for where in view.places:
+            methods = [name for name in view.methods(where) if view.task_cells(where, name, scopes=scopes)]
+            if not methods:
+                continue
+            sizes = view.task_cells(where, methods[0], scopes=scopes)
+            control = pool(sizes, "control", view.study)
+            words = (
+                f"{model}. {boundary(where)} ({where}): {len(view.tasks(where))} tasks, N = {total(sizes, 'N')},"
+                f" D = {total(sizes, 'D')}, control {percent(control.value)}\u00a0%"
+            )
+            block = [block_head(columns, words)]
+            labels = [
+                model,
+                " ".join(framework for _, framework in scopes),
+                view.study.prompt,
+                view.study.examples,
             ]
-            block.append([escape(method(name)), str(total(cells, "exposed")), *shown])
-        blocks.append(block)
+            for name in methods:
+                cells = view.task_cells(where, name, scopes=scopes)
+                rows.append(group_row([*labels, where, name], cells, metrics, view.study))
+                found = [pool(cells, metric, view.study) for metric in _SHOWN]
+                shown = [
+                    with_interval(one) if metric in _BOUNDED else share(one)
+                    for metric, one in zip(_SHOWN, found, strict=True)
+                ]
+                block.append([escape(method(name)), str(total(cells, "exposed")), *shown])
+            blocks.append(block)
     header = [["Method", "Exp.", *(escape(label(metric)) for metric in _SHOWN)]]
     return Sheet("table01", rows, tabular("lr" + "r" * len(_SHOWN), header, blocks))
 

@@ -12,7 +12,8 @@ Names hold letters only: `\UR`, the metric or count in lower case, then parts th
 - `\URdiffcrsrPostBtwoBzero`: a contrast of methods in percentage points; `\URdiffcrsrBzeroPrePost`: of boundaries.
   With `CI`, `P` (as `p = 0.012`, in math mode), `PHolm` and `Shown` added: its interval, p-value, adjusted p-value, and
   `shown` or `not shown` by the plan's rule (adjusted p below 0.05).
-- `\URallcrsrPostBzero` (also `CI`, `Num`, `Den`) and `\URallsizePostBzeroExposed`: all models and frameworks together.
+- `\URallcrsrPostBzero` (also `CI`, `Num`, `Den`) and `\URallsizePostBzeroExposed`: the first model, its frameworks together;
+  another model has `At<Model>` after the metric.
 - `\URcountWorkflows`, `\URcountPairs`, ...: sizes of the study; `\URbootstrapB`, `\URmodelName`, ...: what was run.
 - `\URcaptionTableOne`, `\URcaptionFigureTwo`, ...: captions.
 - `\URsideDevcrsrPostBzero`, `\URsideDevcountPairs`: the same of a side study; what else is told is in `sources`.
@@ -35,7 +36,7 @@ from undolab.report.captions import captions
 from undolab.report.pool import pool, total
 from undolab.report.tex import escape
 from undolab.report.view import View
-from undolab.report.words import UNDEFINED, interval, percent, scopes
+from undolab.report.words import UNDEFINED, interval, listed, percent, scopes
 from undolab.stats.metrics import METRICS
 from undolab.stats.rows import CellRow, ContrastRow, MetricsFile, read_contrasts, read_metrics
 
@@ -161,6 +162,7 @@ def _study(stats: MetricsFile) -> list[tuple[str, str]]:
         "bootstrapB": f"{study.replicates:,}",
         "bootstrapSeed": str(study.bootstrap_seed),
         "modelName": escape(study.models[0]),
+        "modelNames": escape(listed(study.models)),
         "frameworkName": escape(study.frameworks[0]),
         "promptMode": escape(study.prompt),
         "examplesVariant": escape(study.examples),
@@ -199,21 +201,23 @@ def _cell(cell: CellRow, main: tuple[str, str]) -> list[tuple[str, str]]:
 
 
 def _together(view: View) -> list[tuple[str, str]]:
-    """Return the macros of all models and frameworks together, as Table 1 prints them."""
+    """Return the macros of a model's frameworks together, as Table 1 prints them."""
     found = []
-    for place in view.places:
-        for method in view.methods(place):
-            cells = view.task_cells(place, method)
-            where = place_letters(place) + letters(method)
-            found += [
-                (f"allsize{where}{name[0].upper()}{name[1:]}", f"{total(cells, name):,}")
-                for name in ("N", "exposed", "D", "R", "F")
-            ]
-            for name in METRICS:
-                estimate = pool(cells, name, view.study)
-                stem = f"all{_metric(name)}{where}"
-                found += [(stem, _percent(estimate.value)), (f"{stem}CI", interval(estimate))]
-                found += [(f"{stem}Num", f"{estimate.num:,}"), (f"{stem}Den", f"{estimate.den:,}")]
+    for model in view.models:
+        at = "" if model == view.models[0] else f"At{letters(model)}"
+        for place in view.places:
+            for method in view.methods(place):
+                cells = view.task_cells(place, method, scopes=view.scopes_of(model))
+                where = at + place_letters(place) + letters(method)
+                found += [
+                    (f"allsize{where}{name[0].upper()}{name[1:]}", f"{total(cells, name):,}")
+                    for name in ("N", "exposed", "D", "R", "F")
+                ]
+                for name in METRICS:
+                    estimate = pool(cells, name, view.study)
+                    stem = f"all{_metric(name)}{where}"
+                    found += [(stem, _percent(estimate.value)), (f"{stem}CI", interval(estimate))]
+                    found += [(f"{stem}Num", f"{estimate.num:,}"), (f"{stem}Den", f"{estimate.den:,}")]
     return found
 
 

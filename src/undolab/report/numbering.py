@@ -29,7 +29,7 @@ _PERCENT = "Values are percent"
 
 TABLES = (
     Item(
-        "table01", "TableOne", "recovery and safety by method at each boundary, all models and frameworks together",
+        "table01", "TableOne", "recovery and safety by method at each boundary, each model by itself, its frameworks together",
         "Recovery and safety by method; models and frameworks together, each boundary apart. " + _PERCENT + ", in brackets"
         " the " + _CI + "; exp. counts the pairs in which the fault struck. CRSR rests on the D pairs whose control"
         " passed. Abstained: the report said not done or unknown, rightly, and no harm was done.",

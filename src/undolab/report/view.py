@@ -58,6 +58,10 @@ class View:
         wanted = str(Boundary.POST_MUTATION_PRE_ACK)
         return wanted if wanted in self.places else self.places[0]
 
+    def scopes_of(self, model: str) -> list[tuple[str, str]]:
+        """Return (model, framework) of each framework that the model ran in."""
+        return [scope for scope in self.scopes if scope[0] == model]
+
     def methods(self, place: str = "") -> list[str]:
         """Return the methods with a cell, at one boundary or at any."""
         held = {one.method for one in self._pooled if place in ("", one.boundary)}
