@@ -1,6 +1,8 @@
 "use strict";
 // All text reaches the page through textContent: whatever a model wrote stays text.
 const data = JSON.parse(document.getElementById("data").textContent);
+// Equal cards and equal ends of arms stand in the page once.
+for (const arm of data.arms) Object.assign(arm, data.parts[arm.end], { cards: arm.cards.map((at) => data.parts[at]) });
 const $ = (id) => document.getElementById(id);
 const state = { pair: data.pairs[data.start], at: 0, last: 0, timer: 0 };
 

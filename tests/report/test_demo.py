@@ -382,6 +382,25 @@ def test_the_first_seed_is_complete_and_further_seeds_obey_the_budget() -> None:
     assert len(collected((2001, 2002))["pairs"]) == 16
 
 
+def unpacked(data: dict[str, Any]) -> dict[str, Any]:
+    """Return embedded data as the page's script puts it together again."""
+    parts = data["parts"]
+    arms = [parts[arm["end"]] | {"cards": [parts[at] for at in arm["cards"]]} for arm in data["arms"]]
+    return data | {"arms": arms}
+
+
+def test_what_arms_share_is_embedded_once() -> None:
+    """Packing loses nothing: each pair finds its two arms again, and no card stands in the page twice."""
+    whole = collected((2001, 2002))
+    small = unpacked(demo.packed(whole))
+    assert len(small["pairs"]) == len(whole["pairs"]) > 0
+    for pair, before in zip(small["pairs"], whole["pairs"], strict=True):
+        for arm in ("control", "fault"):
+            assert small["arms"][pair[arm]] == whole["arms"][before[arm]]
+    assert len({json.dumps(part) for part in small["parts"]}) == len(small["parts"])
+    assert len(demo.embed(demo.packed(whole))) < 0.8 * len(demo.embed(whole))
+
+
 def test_seeds_left_out_are_named_and_only_then() -> None:
     """Where the page holds fewer seeds than the study, it says which ones it holds."""
     numbers = metrics()
@@ -461,8 +480,10 @@ def test_hostile_text_cannot_leave_its_script_element() -> None:
     raw = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
     assert raw is not None
     data = json.loads(raw[1])
-    assert data == json.loads(json.dumps(collected(more=HOSTILE)))
-    assert HOSTILE in fault_arm(data, POST, "B0")["cards"][0]["said"] + "\x00"
+    assert data == json.loads(json.dumps(demo.packed(collected(more=HOSTILE))))
+    assert (
+        HOSTILE in unpacked(data)["arms"][data["pairs"][data["start"]]["fault"]]["cards"][0]["said"] + "\x00"
+    )
 
 
 @given(st.text())

@@ -88,7 +88,7 @@ def test_tables_agree_with_the_statistics(stats_dir: Path, tmp_path: Path) -> No
     first, second, seventh = (_rows(tmp_path / f"table0{number}.csv") for number in (1, 2, 7))
     assert (len(first), len(second), len(seventh)) == (8, 8 * 4, 12 * 8)
     for row in first:
-        crsr = stats.cell(row["models"], row["frameworks"], row["boundary"], row["method"]).metrics["crsr"]
+        crsr = stats.cell(row["model"], row["frameworks"], row["boundary"], row["method"]).metrics["crsr"]
         assert (int(row["crsr_num"]), int(row["crsr_den"])) == (crsr.num, crsr.den)
         assert row["prompt"] == "runbook"
     assert {row["boundary"] for row in second} == {"POST_MUTATION_PRE_ACK"}

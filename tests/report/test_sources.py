@@ -75,6 +75,18 @@ def test_every_source_has_macros_that_tex_can_name(build: Path, tmp_path: Path) 
         assert rf"\newcommand{{\UR{name}}}" in text
 
 
+def test_each_model_has_its_own_equivalence_and_power(build: Path) -> None:
+    """The first model's numbers are not those of the last one: another model is named after the measure."""
+    found = sources.raw(build)
+
+    with (build / "stats/equivalence.csv").open(newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["metric"] == "control"]
+    values = {row["model"]: sources._points(row["value"]) for row in rows}
+    assert found["equivalenceControl"] == values["gemma3-270m"] != values["smollm2-135m"]
+    assert found["equivalenceAtSmollmtwoonethreefiveMControl"] == values["smollm2-135m"]
+    assert "powerAtSmollmtwoonethreefiveMFoneSpreadBootstraponetwo" in found
+
+
 def test_evidence_tells_how_many_problems_it_found_and_no_machine(tmp_path: Path) -> None:
     """A list of problems is a count, and who measured is no number of the paper."""
     (tmp_path / "a.json").write_text(

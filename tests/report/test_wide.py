@@ -87,6 +87,36 @@ def test_counts_add_up_to_the_study(
         assert sum(int(row["N"]) for row in kinds) == pairs
 
 
+def test_models_are_never_put_together(
+    wide_build: Path, every_workflow: list[Workflow], catalogue: dict[str, ToolSpec]
+) -> None:
+    """Each row of every table with counts is of one model, and the models after the first have a table of their own."""
+    tables.write(wide_build, wide_build / "tables", every_workflow, catalogue, ROOT / "data/related.yaml")
+    for path in sorted((wide_build / "tables").glob("*.csv")):
+        rows = _rows(path)
+        assert not rows or "models" not in rows[0], path.name
+        if rows and "model" in rows[0]:
+            assert {row["model"] for row in rows} <= {"gemma3-270m", "smollm2-135m"}, path.name
+    assert "smollm2" not in (wide_build / "tables/table01.tex").read_text()
+    assert {row["model"] for row in _rows(wide_build / "tables/table01.csv")} == {
+        "gemma3-270m",
+        "smollm2-135m",
+    }
+    assert {row["model"] for row in _rows(wide_build / "tables/tableothers.csv")} == {"smollm2-135m"}
+
+
+def test_a_table_of_the_paper_fits_a_page(
+    wide_build: Path, every_workflow: list[Workflow], catalogue: dict[str, ToolSpec]
+) -> None:
+    """No table of the build that the paper prints has more lines than a page holds in its small type."""
+    tables.write(wide_build, wide_build / "tables", every_workflow, catalogue, ROOT / "data/related.yaml")
+    paper = "".join(path.read_text() for path in sorted((ROOT / "paper/sections").glob("*.tex")))
+    for name in re.findall(r"\\(?:wide|narrow)table\{(table\w+)\}", paper):
+        path = wide_build / f"tables/{name}.tex"
+        if path.is_file():
+            assert path.read_text().count(r"\\") <= 62, name
+
+
 def test_a_boundary_of_few_tasks_draws_those_alone(wide_build: Path) -> None:
     """Half-done calls exist in four tasks: the other eight are no cells there."""
     view = read_view(wide_build / "stats")
@@ -131,6 +161,7 @@ def test_what_a_study_lacks_is_said(
     """Without half-done calls, other splits and variants, the tables say so and hold no row."""
     tables.write(narrow_build, narrow_build / "tables", every_workflow, catalogue, ROOT / "data/related.yaml")
     for name, why in (
+        ("tableothers", "the study has one model"),
         ("table14", "has no cell at half done"),
         ("table11", "only one split"),
         ("tableexamples", "only one variant"),

@@ -1,12 +1,14 @@
-"""Tables 1, 3, 5 and 13 and the table of boundaries: methods, models and cells over all tasks."""
+"""Tables 1, 3, 5 and 13 and the tables of other models and of boundaries: methods, models and cells over all tasks."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from undolab.report.pool import pool, total
 from undolab.report.sheet import (
     DASH,
     Sheet,
     block_head,
+    empty,
     group_row,
     head,
     label,
@@ -28,46 +30,62 @@ _PLAIN = ("control", "rsr", "crsr", "eor", "eor_cond", "der", "der_pub", "mer", 
 
 def sheets(view: View) -> list[Sheet]:
     """Return these tables of a study."""
-    return [_table01(view), _table03(view), _table05(view), _table13(view), _boundaries(view)]
+    return [*_by_model(view), _table03(view), _table05(view), _table13(view), _boundaries(view)]
 
 
-def _table01(view: View) -> Sheet:
-    """Recovery and safety by method at each boundary, a model's frameworks taken together."""
-    metrics = ["control", *_SHOWN]
-    rows = [head(_LABELS, metrics)]
-    blocks = []
-    columns = 2 + len(_SHOWN)
+def _by_model(view: View) -> list[Sheet]:
+    """Recovery and safety by method: Table 1, whose TeX shows the first model as a page holds no more, and the others'."""
+    rows, blocks = {}, {}
     for model in view.models:
-        scopes = view.scopes_of(model)
-        for where in view.places:
-            methods = [name for name in view.methods(where) if view.task_cells(where, name, scopes=scopes)]
-            if not methods:
-                continue
-            sizes = view.task_cells(where, methods[0], scopes=scopes)
-            control = pool(sizes, "control", view.study)
-            words = (
-                f"{model}. {boundary(where)} ({where}): {len(view.tasks(where))} tasks, N = {total(sizes, 'N')},"
-                f" D = {total(sizes, 'D')}, control {percent(control.value)}\u00a0%"
-            )
-            block = [block_head(columns, words)]
-            labels = [
-                model,
-                " ".join(framework for _, framework in scopes),
-                view.study.prompt,
-                view.study.examples,
-            ]
-            for name in methods:
-                cells = view.task_cells(where, name, scopes=scopes)
-                rows.append(group_row([*labels, where, name], cells, metrics, view.study))
-                found = [pool(cells, metric, view.study) for metric in _SHOWN]
-                shown = [
-                    with_interval(one) if metric in _BOUNDED else share(one)
-                    for metric, one in zip(_SHOWN, found, strict=True)
-                ]
-                block.append([escape(method(name)), str(total(cells, "exposed")), *shown])
-            blocks.append(block)
+        rows[model], blocks[model] = _recovery(view, model)
+    first, *others = view.models
+    top = head(_LABELS, ["control", *_SHOWN])
+    columns = "lr" + "r" * len(_SHOWN)
     header = [["Method", "Exp.", *(escape(label(metric)) for metric in _SHOWN)]]
-    return Sheet("table01", rows, tabular("lr" + "r" * len(_SHOWN), header, blocks))
+    beside = [block for model in others for block in blocks[model]]
+    return [
+        Sheet(
+            "table01",
+            [top, *(row for model in view.models for row in rows[model])],
+            tabular(columns, header, blocks[first]),
+        ),
+        Sheet(
+            "tableothers",
+            [top, *(row for model in others for row in rows[model])],
+            tabular(columns, header, beside) if others else empty(["Method"], "the study has one model"),
+        ),
+    ]
+
+
+def _recovery(view: View, model: str) -> tuple[list[list[Any]], list[list[list[str]]]]:
+    """Return rows and TeX blocks of one model, its frameworks taken together: a block a boundary."""
+    metrics = ["control", *_SHOWN]
+    scopes = view.scopes_of(model)
+    rows, blocks = [], []
+    for where in view.places:
+        methods = [name for name in view.methods(where) if view.task_cells(where, name, scopes=scopes)]
+        if not methods:
+            continue
+        sizes = view.task_cells(where, methods[0], scopes=scopes)
+        control = pool(sizes, "control", view.study)
+        words = (
+            f"{model}. {boundary(where)} ({where}): {len(view.tasks(where))} tasks, N = {total(sizes, 'N')},"
+            f" D = {total(sizes, 'D')}, control {percent(control.value)}\u00a0%"
+        )
+        block = [block_head(2 + len(_SHOWN), words)]
+        frameworks = " ".join(framework for _, framework in scopes)
+        for name in methods:
+            cells = view.task_cells(where, name, scopes=scopes)
+            labels = [model, frameworks, view.study.prompt, view.study.examples, where, name]
+            rows.append(group_row(labels, cells, metrics, view.study))
+            found = [pool(cells, metric, view.study) for metric in _SHOWN]
+            shown = [
+                with_interval(one) if metric in _BOUNDED else share(one)
+                for metric, one in zip(_SHOWN, found, strict=True)
+            ]
+            block.append([escape(method(name)), str(total(cells, "exposed")), *shown])
+        blocks.append(block)
+    return rows, blocks
 
 
 def _table03(view: View) -> Sheet:

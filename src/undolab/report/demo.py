@@ -25,7 +25,9 @@ from undolab.stats.rows import CellRow, Estimate, MetricsFile, Study, read_metri
 from undolab.wire import read_arms
 
 BUDGET = 2_000_000
-"""Bytes of embedded runs. The first seed is always complete; further seeds are added whole while they fit."""
+"""Bytes of embedded runs, packed. The first seed is always complete; further seeds are added whole while they fit."""
+SEEDS = 4
+"""Seeds that are tried at most, so that memory does not grow with the study's."""
 
 
 def write(
@@ -52,13 +54,16 @@ def write(
     Raises:
         UndolabError: an input is missing or damaged, or an arm has a log and no verdict.
     """
-    logs = [arm for path in sorted(wire_dir.glob("*.jsonl.zst")) for arm in read_arms(path)]
+    metrics = read_metrics(metrics_json.parent)
+    tried = set(sorted(metrics.study.seeds)[:SEEDS])
+    arms = (arm for path in sorted(wire_dir.glob("*.jsonl.zst")) for arm in read_arms(path))
+    logs = [(name, lines) for name, lines in arms if _seed(lines) in tried]
     if not logs:
         raise UndolabError(f"{wire_dir} holds no wire log; run the trials before building the demo.")
     verdicts = {verdict.arm.name(): verdict for path in verdict_paths for verdict in _verdicts(path)}
     workflows = {workflow.id: workflow for workflow in load_workflows(workflows_dir)}
     data = collect(logs, verdicts, workflows, load_tools(tools_dir))
-    page = render(data, read_metrics(metrics_json.parent), template_dir)
+    page = render(data, metrics, template_dir)
     write_bytes(out_path, page.encode())
 
 
@@ -86,10 +91,11 @@ def collect(
             name: _view(name, arm, lines, verdicts, workflows, tools)
             for name, (arm, lines) in sorted(by_seed[seed].items())
         }
-        if arms and len(embed({**arms, **new})) > budget:
+        more = _pairs([arm for arm, _ in by_seed[seed].values()])
+        if arms and len(embed(packed({"arms": {**arms, **new}, "pairs": pairs + more}))) > budget:
             break
         arms |= new
-        pairs += _pairs([arm for arm, _ in by_seed[seed].values()])
+        pairs += more
     shown = sorted({pair["workflow"] for pair in pairs})
     used = {card["tool"] for arm in arms.values() for card in arm["cards"] if "tool" in card}
     return {
@@ -102,6 +108,31 @@ def collect(
         "start": _start(pairs, arms, workflows),
         "scenes": scenes(),
     }
+
+
+def packed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data with equal cards and equal ends of arms embedded once: most arms share nearly all of theirs.
+
+    `arms` becomes a list; its `cards` and its `end`, which is everything else of an arm, are places in `parts`. What a
+    pair says of its control and its fault arm are places in `arms`.
+    """
+    parts: dict[str, int] = {}
+
+    def part(value: Any) -> int:
+        return parts.setdefault(json.dumps(value), len(parts))
+
+    arms = [
+        {
+            "cards": [part(card) for card in arm["cards"]],
+            "end": part({name: value for name, value in arm.items() if name != "cards"}),
+        }
+        for arm in data["arms"].values()
+    ]
+    place = {name: index for index, name in enumerate(data["arms"])}
+    pairs = [
+        pair | {"control": place[pair["control"]], "fault": place[pair["fault"]]} for pair in data["pairs"]
+    ]
+    return {**data, "parts": [json.loads(text) for text in parts], "arms": arms, "pairs": pairs}
 
 
 def embed(value: Any) -> str:
@@ -133,7 +164,7 @@ def render(data: Mapping[str, Any], metrics: MetricsFile, template_dir: Path) ->
             .render(
                 css=Markup(css),  # noqa: S704 our own file
                 script=Markup(script),  # noqa: S704 our own file
-                data=Markup(embed(data)),  # noqa: S704 escaped by embed
+                data=Markup(embed(packed(data))),  # noqa: S704 escaped by embed
                 css_hash=_hash(css),
                 script_hash=_hash(script),
                 tables=_tables(metrics),
@@ -154,6 +185,10 @@ def render(data: Mapping[str, Any], metrics: MetricsFile, template_dir: Path) ->
         raise UndolabError(
             f"{template_dir}/template.html.j2 cannot be rendered ({error}); mend it."
         ) from error
+
+
+def _seed(lines: list[WireLine]) -> int | None:
+    return lines[0].arm.seed if isinstance(lines[0], ArmStart) else None
 
 
 def _verdicts(path: Path) -> list[Verdict]:

@@ -67,15 +67,15 @@ def study_facts(build: Path, workflows: list[str]) -> dict[str, Any]:
     }
 
 
-def _capable(build: Path, workflows: list[str]) -> dict[str, int]:
-    """Return how many controls pass without a method (`none`) and with each method on: D both ways."""
-    passed: Counter[str] = Counter()
+def _capable(build: Path, workflows: list[str]) -> dict[str, dict[str, int]]:
+    """Return how many controls of each model pass without a method (`none`) and with each method on: D both ways."""
+    passed: dict[str, Counter[str]] = {}
     for name in workflows:
         for row in (build / "verdicts" / f"{name}.jsonl").read_bytes().splitlines():
             verdict = msgspec.json.decode(row, type=Verdict)
             if verdict.arm.arm in ("control", "control+method"):
-                passed[verdict.arm.method] += verdict.passed
-    return dict(sorted(passed.items()))
+                passed.setdefault(verdict.arm.model, Counter())[verdict.arm.method] += verdict.passed
+    return {model: dict(sorted(counts.items())) for model, counts in sorted(passed.items())}
 
 
 def data_facts(workflows: Sequence[Workflow], tools: Mapping[str, ToolSpec]) -> dict[str, int]:

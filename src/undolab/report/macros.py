@@ -204,7 +204,7 @@ def _together(view: View) -> list[tuple[str, str]]:
     """Return the macros of a model's frameworks together, as Table 1 prints them."""
     found = []
     for model in view.models:
-        at = "" if model == view.models[0] else f"At{letters(model)}"
+        at = at_model(model, view.models[0])
         for place in view.places:
             for method in view.methods(place):
                 cells = view.task_cells(place, method, scopes=view.scopes_of(model))
@@ -243,6 +243,11 @@ def _contrast(row: ContrastRow, main: tuple[str, str]) -> list[tuple[str, str]]:
 
 def _at(model: str, framework: str, main: tuple[str, str]) -> str:
     return "" if (model, framework) == main else f"At{letters(model)}{letters(framework)}"
+
+
+def at_model(model: str, first: str) -> str:
+    """Return what stands in a name for a model: nothing for the study's first one, else `At<Model>`."""
+    return "" if model == first else f"At{letters(model)}"
 
 
 def place_letters(boundary: str) -> str:

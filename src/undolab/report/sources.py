@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from undolab.model.errors import UndolabError
-from undolab.report.macros import letters, place_letters, pooled_cells
+from undolab.report.macros import at_model, letters, place_letters, pooled_cells
 from undolab.report.words import UNDEFINED, percent
+from undolab.stats.rows import read_metrics
 
 _PUBLISHED = {
     "Control": "rb3c-005",
@@ -63,16 +64,17 @@ def values(build: Path, evidence: Path, measurements: Path) -> dict[str, Any]:
 def raw(build: Path) -> dict[str, str]:
     """Return macros that are TeX already: equivalence, power, behaviour, published figures, cells of side studies."""
     found: dict[str, str] = {}
+    first = read_metrics(build / "stats").study.models[0]
     for row in _rows(build / "stats" / "equivalence.csv"):
-        stem = (
-            "equivalence" + place_letters(row["boundary"]) + letters(row["method"]) + letters(row["metric"])
-        )
+        stem = f"equivalence{at_model(row['model'], first)}{place_letters(row['boundary'])}"
+        stem += letters(row["method"]) + letters(row["metric"])
         found[stem] = _points(row["value"])
         found[f"{stem}CI"] = f"[{_points(row['lo90'], '')}, {_points(row['hi90'], '')}]"
         found[f"{stem}P"] = f"{float(row['p']):.3f}" if row["p"] else UNDEFINED
         found[f"{stem}Shown"] = row["equivalent"]
     for row in _rows(build / "stats" / "power.csv"):
-        where = "power" + "".join(letters(row[name]) for name in ("framework", "effect", "test", "tasks"))
+        where = f"power{at_model(row['model'], first)}"
+        where += "".join(letters(row[name]) for name in ("framework", "effect", "test", "tasks"))
         found[where] = _points(row["detectable"]).removeprefix("+")
     for row in _rows(build / "tables" / "tablebehaviour.csv"):
         scope = "".join(letters(row[name]) for name in ("model", "framework", "examples"))

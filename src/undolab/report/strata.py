@@ -131,16 +131,16 @@ def _table06(
 
 
 def _strata(name: str, view: View, kinds: Sequence[Stratum], *, apart: bool) -> Sheet:
-    """Return CRSR and DER by kind of task and method, each scope apart or all together; at the main boundary in TeX."""
-    scopes = [[one] for one in view.scopes] if apart else [view.scopes]
-    labels = ["models", "frameworks", "prompt", "examples", "boundary", "factor", "level", "tasks", "method"]
+    """Return CRSR and DER by kind of task and method, a model's frameworks apart or together; at the main boundary in TeX."""
+    groups = {", ".join(one): [one] for one in view.scopes}
+    if not apart:
+        groups = {model: view.scopes_of(model) for model in view.models}
+    labels = ["model", "frameworks", "prompt", "examples", "boundary", "factor", "level", "tasks", "method"]
     rows = [head(labels, _METRICS)]
     methods = view.methods(view.main_place)
     blocks = []
-    for group in scopes:
-        block = []
-        if apart and view.several:
-            block.append(block_head(3 + 2 * len(methods), ", ".join(group[0])))
+    for title, group in groups.items():
+        block = [block_head(3 + 2 * len(methods), title)] if len(groups) > 1 else []
         for kind in kinds:
             for where in view.places:
                 held = [task for task in kind.tasks if task in view.tasks(where)]
@@ -150,7 +150,7 @@ def _strata(name: str, view: View, kinds: Sequence[Stratum], *, apart: bool) -> 
                     if not cells:
                         continue
                     found[one] = cells
-                    scope = [" ".join(dict.fromkeys(scope[at] for scope in group)) for at in (0, 1)]
+                    scope = [group[0][0], " ".join(framework for _, framework in group)]
                     scope += [view.study.prompt, view.study.examples, where, kind.factor, kind.level]
                     rows.append(group_row([*scope, len(held), one], cells, _METRICS, view.study))
                 if where == view.main_place and found:
