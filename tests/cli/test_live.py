@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from undolab.cli import main
+from undolab.model.files import decompress
 from undolab.models.store import HttpStore
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +130,10 @@ def test_an_arm_without_an_answer_is_counted_never_scored_and_run_again(
     assert main([*RUN, "--live"]) == 0
     assert "none is missing" in capsys.readouterr().out
     assert main(RUN) == 0
-    arms = [json.loads(line) for line in Path("build/trials/RB-DB-001.jsonl").read_text().splitlines()]
+    arms = [
+        json.loads(line)
+        for line in decompress(Path("build/trials/RB-DB-001.jsonl.zst").read_bytes()).splitlines()
+    ]
     assert len(arms) == 2 * (1 + 1 + 4)
     assert len([a for a in HttpStore(STORE) if a.outcome == "failed"]) == len(failed)
 

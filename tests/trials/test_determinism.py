@@ -35,4 +35,5 @@ def test_two_runs_in_two_places_and_time_zones_give_the_same_bytes(tmp_path: Pat
     second = digests(tmp_path / "b/c", PYTHONHASHSEED="2", TZ="Asia/Tokyo", LC_ALL="C.UTF-8")
 
     assert len(first) == 8
+    assert all(name.endswith(".jsonl.zst") for name in first)
     assert first == second

@@ -9,8 +9,8 @@ rule record_shard:
         lambda w: f"data/workflows/{STUDIES[w.at]['split']}/{w.workflow}.yaml",
     output:
         "build/live/{at}{workflow}/{model}.{framework}.{part}/ledger/{workflow}.jsonl.zst",
-        "build/live/{at}{workflow}/{model}.{framework}.{part}/pairs/{workflow}.jsonl",
-        "build/live/{at}{workflow}/{model}.{framework}.{part}/trials/{workflow}.jsonl",
+        "build/live/{at}{workflow}/{model}.{framework}.{part}/pairs/{workflow}.jsonl.zst",
+        "build/live/{at}{workflow}/{model}.{framework}.{part}/trials/{workflow}.jsonl.zst",
         "build/live/{at}{workflow}/{model}.{framework}.{part}/wire/{workflow}.jsonl.zst",
     log:
         "build/logs/{at}record-{workflow}.{model}.{framework}.{part}.log",

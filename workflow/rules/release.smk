@@ -14,9 +14,9 @@ BUILT = [
         expand(
             [
                 "build/{at}ledger/{workflows}.jsonl.zst",
-                "build/{at}pairs/{workflows}.jsonl",
+                "build/{at}pairs/{workflows}.jsonl.zst",
                 "build/{at}stats/{name}",
-                "build/{at}trials/{workflows}.jsonl",
+                "build/{at}trials/{workflows}.jsonl.zst",
                 "build/{at}verdicts/{workflows}.jsonl",
                 "build/{at}wire/{workflows}.jsonl.zst",
             ],

@@ -147,7 +147,7 @@ rule macros:
         "build/undo/study-summary.json",
         sorted(str(path) for path in Path("data/evidence").glob("*.json")),
         sorted(str(path) for path in Path("data/measurements").glob("*.json")),
-        expand("build/pairs/{workflow}.jsonl", workflow=WORKFLOWS),
+        expand("build/pairs/{workflow}.jsonl.zst", workflow=WORKFLOWS),
         expand("build/verdicts/{workflow}.jsonl", workflow=WORKFLOWS),
         expand("data/records/{model}/{split}.jsonl.zst", model=MODELS, split=SPLIT),
     output:

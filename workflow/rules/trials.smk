@@ -104,8 +104,8 @@ rule shard:
         ),
     output:
         "build/shards/{at}{workflow}/{model}.{framework}.{part}/ledger/{workflow}.jsonl.zst",
-        "build/shards/{at}{workflow}/{model}.{framework}.{part}/pairs/{workflow}.jsonl",
-        "build/shards/{at}{workflow}/{model}.{framework}.{part}/trials/{workflow}.jsonl",
+        "build/shards/{at}{workflow}/{model}.{framework}.{part}/pairs/{workflow}.jsonl.zst",
+        "build/shards/{at}{workflow}/{model}.{framework}.{part}/trials/{workflow}.jsonl.zst",
         "build/shards/{at}{workflow}/{model}.{framework}.{part}/wire/{workflow}.jsonl.zst",
     log:
         "build/logs/{at}shard-{workflow}.{model}.{framework}.{part}.log",
@@ -128,8 +128,8 @@ rule merge:
         lambda w: expand(
             [
                 "build/shards/{at}{shard}/ledger/{workflow}.jsonl.zst",
-                "build/shards/{at}{shard}/pairs/{workflow}.jsonl",
-                "build/shards/{at}{shard}/trials/{workflow}.jsonl",
+                "build/shards/{at}{shard}/pairs/{workflow}.jsonl.zst",
+                "build/shards/{at}{shard}/trials/{workflow}.jsonl.zst",
                 "build/shards/{at}{shard}/wire/{workflow}.jsonl.zst",
             ],
             at=w.at,
@@ -138,8 +138,8 @@ rule merge:
         ),
     output:
         "build/{at}ledger/{workflow}.jsonl.zst",
-        "build/{at}pairs/{workflow}.jsonl",
-        "build/{at}trials/{workflow}.jsonl",
+        "build/{at}pairs/{workflow}.jsonl.zst",
+        "build/{at}trials/{workflow}.jsonl.zst",
         "build/{at}wire/{workflow}.jsonl.zst",
     log:
         "build/logs/{at}merge-{workflow}.log",
@@ -162,7 +162,7 @@ rule reconstruct:
         lambda w: f"data/workflows/{STUDIES[w.at]['split']}/{w.workflow}.yaml",
         log="build/{at}wire/{workflow}.jsonl.zst",
         ledger="build/{at}ledger/{workflow}.jsonl.zst",
-        live="build/{at}trials/{workflow}.jsonl",
+        live="build/{at}trials/{workflow}.jsonl.zst",
     output:
         "build/{at}verdicts/{workflow}.jsonl",
     log:

@@ -418,7 +418,7 @@ def _reconstruct(arguments: argparse.Namespace) -> int:
         name = log.name.split(".")[0]
         live, ledger = (
             (
-                arguments.against / "trials" / f"{name}.jsonl",
+                arguments.against / "trials" / f"{name}.jsonl.zst",
                 arguments.against / "ledger" / f"{name}.jsonl.zst",
             )
             if arguments.against

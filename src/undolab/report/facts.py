@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import zstandard
 
 from undolab.model.errors import UndolabError
 from undolab.model.fault import Exposure
+from undolab.model.files import decompress
 from undolab.model.tools import ToolSpec
 from undolab.model.verdict import Verdict
 from undolab.model.wire import ReportEvent, TurnEvent, WireEffectEvent
@@ -34,7 +36,7 @@ def study_facts(build: Path, workflows: list[str]) -> dict[str, Any]:
     pairs: list[_Pair] = []
     records: set[str] = set()
     for name in workflows:
-        shard, checked = build / "wire" / f"{name}.jsonl.zst", build / "pairs" / f"{name}.jsonl"
+        shard, checked = build / "wire" / f"{name}.jsonl.zst", build / "pairs" / f"{name}.jsonl.zst"
         for path in (shard, checked):
             if not path.is_file():
                 raise UndolabError(f"{path} is missing; run the trials before reporting")
@@ -47,8 +49,9 @@ def study_facts(build: Path, workflows: list[str]) -> dict[str, Any]:
             if not isinstance(lines[-1], ReportEvent):
                 raise UndolabError(f"{shard}: the last arm is cut; run the trials again")
         try:
-            pairs += [msgspec.json.decode(row, type=_Pair) for row in checked.read_bytes().splitlines()]
-        except msgspec.DecodeError as error:
+            rows = decompress(checked.read_bytes()).splitlines()
+            pairs += [msgspec.json.decode(row, type=_Pair) for row in rows]
+        except (msgspec.DecodeError, zstandard.ZstdError) as error:
             raise UndolabError(f"{checked} is no file of pairs ({error}); run the trials again") from error
     prefix = [pair for pair in pairs if pair.check == "prefix"]
     transparency = [pair for pair in pairs if pair.check == "transparency"]

@@ -73,8 +73,8 @@ def _disagreements(verdicts: list[Verdict], live: Path) -> list[str]:
     if not live.is_file():
         raise UndolabError(f"{live} is missing; run the trials before comparing with them")
     try:
-        judged = {v.arm.name(): v for v in map(_verdict.decode, live.read_bytes().splitlines())}
-    except msgspec.DecodeError as error:
+        judged = {v.arm.name(): v for v in map(_verdict.decode, decompress(live.read_bytes()).splitlines())}
+    except (msgspec.DecodeError, zstandard.ZstdError) as error:
         raise UndolabError(f"{live} is not a file of verdicts ({error}); run the trials again") from error
     found = {verdict.arm.name(): verdict for verdict in verdicts}
     problems = [

@@ -45,15 +45,10 @@ def merge_workflow(out: Path, workflow: str, shards: Sequence[Path]) -> int:
         UndolabError: a shard lacks a file, a file cannot be read, or two shards hold the same arm.
     """
     count = 0
-    for kind, ending, split in (
-        ("wire", ".jsonl.zst", _logs),
-        ("ledger", ".jsonl.zst", _rows),
-        ("pairs", ".jsonl", _rows),
-        ("trials", ".jsonl", _verdicts),
-    ):
+    for kind, split in (("wire", _logs), ("ledger", _rows), ("pairs", _rows), ("trials", _verdicts)):
         arms: dict[str, bytes] = {}
         for shard in shards:
-            path = shard / kind / f"{workflow}{ending}"
+            path = shard / kind / f"{workflow}.jsonl.zst"
             for name, data in _read(path, split):
                 if name in arms:
                     raise UndolabError(
@@ -61,17 +56,14 @@ def merge_workflow(out: Path, workflow: str, shards: Sequence[Path]) -> int:
                     )
                 arms[name] = data
         whole = b"".join(arms[name] for name in sorted(arms))
-        write_bytes(out / kind / f"{workflow}{ending}", compress(whole) if ending.endswith(".zst") else whole)
+        write_bytes(out / kind / f"{workflow}.jsonl.zst", compress(whole))
         count = len(arms) if kind == "trials" else count
     return count
 
 
 def _read(path: Path, split: Split) -> Iterator[tuple[str, bytes]]:
     try:
-        data = path.read_bytes()
-        if path.suffix == ".zst":
-            data = decompress(data)
-        yield from split(data.splitlines(keepends=True))
+        yield from split(decompress(path.read_bytes()).splitlines(keepends=True))
     except (OSError, ValueError, zstandard.ZstdError, msgspec.DecodeError) as error:
         raise UndolabError(
             f"{path} is missing or no part of a shard ({error}); run the shard again"

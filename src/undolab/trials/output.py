@@ -24,9 +24,8 @@ def write_workflow(out: Path, workflow: str, runs: Iterable[tuple[ArmRun, PairRo
         if pair is not None:
             pairs[name] = canonical(pair)
     write_shard(out / "wire" / f"{workflow}.jsonl.zst", logs)
-    write_bytes(out / "ledger" / f"{workflow}.jsonl.zst", compress(_lines(ledgers)))
-    write_bytes(out / "pairs" / f"{workflow}.jsonl", _lines(pairs))
-    write_bytes(out / "trials" / f"{workflow}.jsonl", _lines(verdicts))
+    for kind, rows in (("ledger", ledgers), ("pairs", pairs), ("trials", verdicts)):
+        write_bytes(out / kind / f"{workflow}.jsonl.zst", compress(_lines(rows)))
     return len(logs)
 
 
