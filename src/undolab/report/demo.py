@@ -26,6 +26,8 @@ from undolab.wire import read_arms
 
 BUDGET = 2_000_000
 """Bytes of embedded runs. The first seed is always complete; further seeds are added whole while they fit."""
+SEEDS = 5
+"""Seeds of the study that are looked at; more have never fitted."""
 
 
 def write(
@@ -52,13 +54,22 @@ def write(
     Raises:
         UndolabError: an input is missing or damaged, or an arm has a log and no verdict.
     """
-    logs = [arm for path in sorted(wire_dir.glob("*.jsonl.zst")) for arm in read_arms(path)]
+    metrics = read_metrics(metrics_json.parent)
+    seeds = set(sorted(metrics.study.seeds)[:SEEDS])
+    logs = [
+        (name, lines)
+        for path in sorted(wire_dir.glob("*.jsonl.zst"))
+        for name, lines in read_arms(path)
+        if isinstance(start := lines[0], ArmStart) and start.arm.seed in seeds
+    ]
     if not logs:
-        raise UndolabError(f"{wire_dir} holds no wire log; run the trials before building the demo.")
+        raise UndolabError(
+            f"{wire_dir} holds no wire log of the seeds {sorted(seeds)}; run the trials before building the demo."
+        )
     verdicts = {verdict.arm.name(): verdict for path in verdict_paths for verdict in _verdicts(path)}
     workflows = {workflow.id: workflow for workflow in load_workflows(workflows_dir)}
     data = collect(logs, verdicts, workflows, load_tools(tools_dir))
-    page = render(data, read_metrics(metrics_json.parent), template_dir)
+    page = render(data, metrics, template_dir)
     write_bytes(out_path, page.encode())
 
 
