@@ -26,8 +26,8 @@ from undolab.wire import read_arms
 
 BUDGET = 2_000_000
 """Bytes of embedded runs, packed. The first seed is always complete; further seeds are added whole while they fit."""
-SEEDS = 4
-"""Seeds that are tried at most, so that memory does not grow with the study's."""
+SEEDS = 5
+"""Seeds of the study that are looked at, so that memory does not grow with their number."""
 
 
 def write(
@@ -55,11 +55,17 @@ def write(
         UndolabError: an input is missing or damaged, or an arm has a log and no verdict.
     """
     metrics = read_metrics(metrics_json.parent)
-    tried = set(sorted(metrics.study.seeds)[:SEEDS])
-    arms = (arm for path in sorted(wire_dir.glob("*.jsonl.zst")) for arm in read_arms(path))
-    logs = [(name, lines) for name, lines in arms if _seed(lines) in tried]
+    seeds = set(sorted(metrics.study.seeds)[:SEEDS])
+    logs = [
+        (name, lines)
+        for path in sorted(wire_dir.glob("*.jsonl.zst"))
+        for name, lines in read_arms(path)
+        if isinstance(start := lines[0], ArmStart) and start.arm.seed in seeds
+    ]
     if not logs:
-        raise UndolabError(f"{wire_dir} holds no wire log; run the trials before building the demo.")
+        raise UndolabError(
+            f"{wire_dir} holds no wire log of the seeds {sorted(seeds)}; run the trials before building the demo."
+        )
     verdicts = {verdict.arm.name(): verdict for path in verdict_paths for verdict in _verdicts(path)}
     workflows = {workflow.id: workflow for workflow in load_workflows(workflows_dir)}
     data = collect(logs, verdicts, workflows, load_tools(tools_dir))
@@ -185,10 +191,6 @@ def render(data: Mapping[str, Any], metrics: MetricsFile, template_dir: Path) ->
         raise UndolabError(
             f"{template_dir}/template.html.j2 cannot be rendered ({error}); mend it."
         ) from error
-
-
-def _seed(lines: list[WireLine]) -> int | None:
-    return lines[0].arm.seed if isinstance(lines[0], ArmStart) else None
 
 
 def _verdicts(path: Path) -> list[Verdict]:
