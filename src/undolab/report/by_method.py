@@ -35,23 +35,21 @@ def sheets(view: View) -> list[Sheet]:
 
 def _by_model(view: View) -> list[Sheet]:
     """Recovery and safety by method: Table 1, whose TeX shows the first model as a page holds no more, and the others'."""
-    rows, blocks = {}, {}
-    for model in view.models:
-        rows[model], blocks[model] = _recovery(view, model)
+    found = {model: _recovery(view, model) for model in view.models}
     first, *others = view.models
     top = head(_LABELS, ["control", *_SHOWN])
     columns = "lr" + "r" * len(_SHOWN)
     header = [["Method", "Exp.", *(escape(label(metric)) for metric in _SHOWN)]]
-    beside = [block for model in others for block in blocks[model]]
+    beside = [block for model in others for block in found[model][1]]
     return [
         Sheet(
             "table01",
-            [top, *(row for model in view.models for row in rows[model])],
-            tabular(columns, header, blocks[first]),
+            [top, *(row for rows, _ in found.values() for row in rows)],
+            tabular(columns, header, found[first][1]),
         ),
         Sheet(
             "tableothers",
-            [top, *(row for model in others for row in rows[model])],
+            [top, *(row for model in others for row in found[model][0])],
             tabular(columns, header, beside) if others else empty(["Method"], "the study has one model"),
         ),
     ]
@@ -61,7 +59,8 @@ def _recovery(view: View, model: str) -> tuple[list[list[Any]], list[list[list[s
     """Return rows and TeX blocks of one model, its frameworks taken together: a block a boundary."""
     metrics = ["control", *_SHOWN]
     scopes = view.scopes_of(model)
-    rows, blocks = [], []
+    rows: list[list[Any]] = []
+    blocks: list[list[list[str]]] = []
     for where in view.places:
         methods = [name for name in view.methods(where) if view.task_cells(where, name, scopes=scopes)]
         if not methods:
