@@ -87,7 +87,7 @@ def test_counts_add_up_to_the_study(
         assert sum(int(row["N"]) for row in kinds) == pairs
 
 
-def test_models_are_never_put_together(
+def test_models_are_never_put_together_and_a_table_of_the_paper_fits_a_page(
     wide_build: Path, every_workflow: list[Workflow], catalogue: dict[str, ToolSpec]
 ) -> None:
     """Each row of every table with counts is of one model, and the models after the first have a table of their own."""
@@ -104,12 +104,7 @@ def test_models_are_never_put_together(
     }
     assert {row["model"] for row in _rows(wide_build / "tables/tableothers.csv")} == {"smollm2-135m"}
 
-
-def test_a_table_of_the_paper_fits_a_page(
-    wide_build: Path, every_workflow: list[Workflow], catalogue: dict[str, ToolSpec]
-) -> None:
-    """No table of the build that the paper prints has more lines than a page holds in its small type."""
-    tables.write(wide_build, wide_build / "tables", every_workflow, catalogue, ROOT / "data/related.yaml")
+    # No table of the build that the paper prints has more lines than a page holds in its small type.
     paper = "".join(path.read_text() for path in sorted((ROOT / "paper/sections").glob("*.tex")))
     for name in re.findall(r"\\(?:wide|narrow)table\{(table\w+)\}", paper):
         path = wide_build / f"tables/{name}.tex"
