@@ -24,12 +24,14 @@ class HttpLine:
     """
 
     def __init__(self, url: str, seconds: float) -> None:
-        parts = urlsplit(url)
         try:
-            self._host, self._port = parts.hostname, parts.port
+            parts = urlsplit(url)
+            self._host, self._port = parts.hostname or "", parts.port
+            self._host.encode("idna")
+            good = parts.scheme in ("http", "https") and bool(self._host) and not parts.username
         except ValueError:
-            self._host = None
-        if parts.scheme not in ("http", "https") or not self._host:
+            good = False
+        if not good or not url.isascii() or not url.isprintable() or " " in url:
             raise UndolabError(f"{url!r} is not an agent's address; write it as http://127.0.0.1:8000/")
         self._connection = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -41,20 +43,24 @@ class HttpLine:
         Raises:
             AgentFailureError: it does not answer in time, or with something else than 200.
         """
-        connection = self._connection(self._host or "", self._port, timeout=self._seconds)
+        connection = self._connection(self._host, self._port, timeout=self._seconds)
         late = threading.Event()
+        opened: list[socket.socket] = []
 
         def cut() -> None:
             # A server that sends a byte now and then never meets the timeout of a single read.
             late.set()
             with suppress(OSError):
-                if connection.sock is not None:
-                    connection.sock.shutdown(socket.SHUT_RDWR)
+                for one in opened:
+                    one.shutdown(socket.SHUT_RDWR)
 
         watch = threading.Timer(self._seconds, cut)
         watch.daemon = True
         watch.start()
         try:
+            connection.connect()
+            # The connection forgets its socket where the server is going to close it.
+            opened.append(connection.sock)
             connection.request("POST", self._path, data, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             body = answer.read(MAX_BYTES + 1)

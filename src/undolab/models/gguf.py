@@ -29,9 +29,14 @@ def tensor_types(path: Path) -> dict[str, int]:
     """
     try:
         with path.open("rb") as file:
-            return _count(file)
-    except (struct.error, ValueError, KeyError, EOFError) as error:
-        raise UndolabError(f"{path}: is not a whole GGUF file; delete it and run `make live`.") from error
+            found = _count(file)
+            if file.tell() > path.stat().st_size:
+                raise EOFError
+            return found
+    except (struct.error, ValueError, KeyError, EOFError, OverflowError, RecursionError, OSError) as error:
+        raise UndolabError(
+            f"{path}: is not a whole GGUF file; fetch it again (the default model: delete it, then `make live`)."
+        ) from error
 
 
 def _count(file: BinaryIO) -> dict[str, int]:
@@ -62,9 +67,7 @@ def _u64(file: BinaryIO) -> int:
 
 
 def _skip_string(file: BinaryIO) -> None:
-    length = _u64(file)
-    if len(file.read(length)) != length:
-        raise EOFError
+    file.seek(_u64(file), 1)
 
 
 def _skip_value(file: BinaryIO, kind: int) -> None:

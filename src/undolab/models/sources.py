@@ -37,7 +37,13 @@ def unreadable(models: Mapping[str, ModelConfig | ApiConfig], folder: Path) -> l
     problems = []
     for path in sorted(folder.glob("*/*.jsonl.zst")):
         try:
-            open_store(find_model(models, path.parent.name), path)
+            model = find_model(models, path.parent.name)
+            header = open_store(model, path).header
+            if header is not None and header.model_digest != model.identity:
+                raise UndolabError(
+                    f"{path}: holds records of model {header.model_digest[:20]}, not of {model.name}; restore the file from the "
+                    "repository."
+                )
         except UndolabError as error:
             problems.append(str(error))
     return problems
