@@ -24,15 +24,16 @@ class HttpLine:
     """
 
     def __init__(self, url: str, seconds: float) -> None:
+        wrong = UndolabError(f"{url!r} is not an agent's address; write it as http://127.0.0.1:8000/")
         try:
             parts = urlsplit(url)
             self._host, self._port = parts.hostname or "", parts.port
             self._host.encode("idna")
-            good = parts.scheme in ("http", "https") and bool(self._host) and not parts.username
-        except ValueError:
-            good = False
-        if not good or not url.isascii() or not url.isprintable() or " " in url:
-            raise UndolabError(f"{url!r} is not an agent's address; write it as http://127.0.0.1:8000/")
+        except ValueError as error:
+            raise wrong from error
+        plain = url.isascii() and url.isprintable() and " " not in url
+        if parts.scheme not in ("http", "https") or not self._host or parts.username or not plain:
+            raise wrong
         self._connection = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._seconds = seconds

@@ -41,9 +41,7 @@ def read_answer(ending: Ending, status: int, headers: dict[str, str], body: byte
     if ending is not Ending.WHOLE:
         return Trouble(outcome=Outcome.FAILED, why=f"the answer ended early ({ending})")
     try:
-        body, whole = unpack(body, headers)
-        if not whole:
-            raise _UnreadableError("the packed body is cut, too long, or not alone")
+        body = _unpack_all(body, headers)
         if status == _OK:
             stream = headers.get("content-type", "").lower().startswith("text/event-stream")
             return _read_stream(body) if stream else _read_whole(_json(body))
@@ -105,6 +103,13 @@ def unpack(body: bytes, headers: dict[str, str]) -> tuple[bytes, bool]:
 
 class _UnreadableError(Exception):
     """The answer has not the form of the protocol."""
+
+
+def _unpack_all(body: bytes, headers: dict[str, str]) -> bytes:
+    plain, whole = unpack(body, headers)
+    if not whole:
+        raise _UnreadableError("the packed body is cut, too long, or not alone")
+    return plain
 
 
 def _json(data: bytes) -> Any:

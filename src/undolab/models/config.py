@@ -14,7 +14,6 @@ from undolab.model.errors import UndolabError
 from undolab.model.load import read_yaml
 from undolab.model.record import Sampling
 
-
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _LONGEST = 86_400.0
 """Seconds of an attempt."""

@@ -29,17 +29,14 @@ def tensor_types(path: Path) -> dict[str, int]:
     """
     try:
         with path.open("rb") as file:
-            found = _count(file)
-            if file.tell() > path.stat().st_size:
-                raise EOFError
-            return found
+            return _count(file, path.stat().st_size)
     except (struct.error, ValueError, KeyError, EOFError, OverflowError, RecursionError, OSError) as error:
         raise UndolabError(
             f"{path}: is not a whole GGUF file; fetch it again (the default model: delete it, then `make live`)."
         ) from error
 
 
-def _count(file: BinaryIO) -> dict[str, int]:
+def _count(file: BinaryIO, size: int) -> dict[str, int]:
     if file.read(4) != b"GGUF":
         raise ValueError
     version, tensors, entries = struct.unpack("<IQQ", file.read(20))
@@ -55,6 +52,8 @@ def _count(file: BinaryIO) -> dict[str, int]:
         kind = _u32(file)
         _u64(file)
         counts[_TYPES.get(kind, f"type {kind}")] += 1
+    if file.tell() > size:
+        raise EOFError
     return dict(sorted(counts.items()))
 
 

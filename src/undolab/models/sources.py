@@ -39,13 +39,11 @@ def unreadable(models: Mapping[str, ModelConfig | ApiConfig], folder: Path) -> l
         try:
             model = find_model(models, path.parent.name)
             header = open_store(model, path).header
-            if header is not None and header.model_digest != model.identity:
-                raise UndolabError(
-                    f"{path}: holds records of model {header.model_digest[:20]}, not of {model.name}; restore the file from the "
-                    "repository."
-                )
         except UndolabError as error:
             problems.append(str(error))
+            continue
+        if header is not None and header.model_digest != model.identity:
+            problems.append(f"{path}: holds records of another model than {model.name}; restore the file.")
     return problems
 
 

@@ -78,23 +78,25 @@ def _require_whole(shard: Path, parts: Mapping[str, Mapping[str, bytes]]) -> Non
 
 
 def _read(path: Path, split: Split, workflow: str) -> dict[str, bytes]:
-    arms: dict[str, bytes] = {}
     try:
         data = path.read_bytes()
-        if path.suffix == ".zst":
-            data = decompress(data)
-        if data and not data.endswith(b"\n"):
-            raise ValueError("its last line is cut")
-        for name, lines in split(data.splitlines(keepends=True)):
-            if not name.startswith(f"{workflow}/"):
-                raise ValueError(f"arm {name} is of another workflow")
-            if name in arms:
-                raise ValueError(f"arm {name} stands twice in it")
-            arms[name] = lines
+        return _arms(decompress(data) if path.suffix == ".zst" else data, split, workflow)
     except (OSError, ValueError, zstandard.ZstdError, msgspec.DecodeError) as error:
         raise UndolabError(
             f"{path} is missing or no part of a shard ({error}); run the shard again"
         ) from error
+
+
+def _arms(data: bytes, split: Split, workflow: str) -> dict[str, bytes]:
+    if data and not data.endswith(b"\n"):
+        raise ValueError("its last line is cut")
+    arms: dict[str, bytes] = {}
+    for name, lines in split(data.splitlines(keepends=True)):
+        if not name.startswith(f"{workflow}/"):
+            raise ValueError(f"arm {name} is of another workflow")
+        if name in arms:
+            raise ValueError(f"arm {name} stands twice in it")
+        arms[name] = lines
     return arms
 
 
