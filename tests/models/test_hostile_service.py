@@ -170,9 +170,10 @@ def _dripping(head: bytes, drop: bytes) -> Iterator[str]:
 )
 def test_a_dripping_service_times_out(asking: Any, head: bytes, drop: bytes) -> None:
     """An attempt ends after its time, also where status, headers, chunks or a body without a length come byte by byte."""
-    with _dripping(head, drop) as url, pytest.raises(InfraError):
-        start = time.monotonic()
-        asking.backend(url=url, timeout=0.3, attempts=1).chat(asking.request, 1)
+    with _dripping(head, drop) as url:
+        backend, start = asking.backend(url=url, timeout=0.3, attempts=1), time.monotonic()
+        with pytest.raises(InfraError):
+            backend.chat(asking.request, 1)
     assert time.monotonic() - start < 5
     assert [record.ending for record in asking.store] == [Ending.TIMEOUT]
 

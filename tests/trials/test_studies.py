@@ -348,9 +348,9 @@ def test_one_shard_or_many_give_the_same_bytes(tree: Path, capsys: pytest.Captur
     assert "is in another shard too" in said(
         capsys, "trials", "merge", *folders, folders[0], "--workflow", "RB-STOR-001", code=2
     )
-    for kind, words in _DAMAGE.items():
+    for kind, problem in _DAMAGE.items():
         _damage(Path(folders[0]), kind)
-        assert words in said(
+        assert problem in said(
             capsys, "trials", "merge", *folders, "--workflow", "RB-STOR-001", "--out", "bad", code=2
         )
         assert not Path("bad").exists()
