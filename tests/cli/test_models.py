@@ -97,6 +97,28 @@ def test_test_workflows_need_a_word(served: list[str], capsys: Any) -> None:
     assert json.loads(Path("build/models/my-model/summary.json").read_text())["on_test"] is True
 
 
+def test_a_workflow_named_twice_is_run_once(served: list[str], capsys: Any) -> None:
+    """No arm is counted twice."""
+    assert main([*served, "run", "my-model", *["--workflow", "RB-DB-001"] * 2]) == 0
+    assert said(capsys)["controls"] == 1
+
+
+@pytest.mark.parametrize("action", ["run", "check"])
+@pytest.mark.parametrize(
+    ("pilot", "words"),
+    [
+        ("data/records/x/dev.jsonl.zst", "is among the study's records"),
+        ("pilot.jsonl", "must end in .jsonl.zst"),
+    ],
+)
+def test_a_pilot_has_a_file_of_its_own(
+    served: list[str], capsys: Any, action: str, pilot: str, words: str
+) -> None:
+    """Pilot records go neither among the study's nor into a file that nothing reads."""
+    assert main([*served, action, "my-model", "--pilot", pilot]) == 2
+    assert words in capsys.readouterr().err
+
+
 def test_a_check_prints_what_it_tried(served: list[str], capsys: Any) -> None:
     """The check asks for tools, parallel calls, words, seed and truncation, and keeps the raw answers where told."""
     code = main([*served, "check", "my-model", "--pilot", "pilot.jsonl.zst"])

@@ -46,7 +46,7 @@ def test_the_published_models_are_there_and_marked_as_not_run_here() -> None:
     [
         ("threads: 1", "threads: one", "/gemma3-270m is not a model entry"),
         ("  engine:", "  motor: 1\n  engine:", "unknown field `motor`"),
-        ("gemma3-270m:", "gemma3-270m: [", "is not valid YAML"),
+        ("gemma3-270m:", "gemma3-270m: [", "mend the YAML there"),
         ("  prompt:\n", "  prompt:\n    examples: rich\n", "/prompt/examples belongs to a study"),
     ],
 )
@@ -149,7 +149,7 @@ def test_three_lines_are_a_model(tmp_path: Path) -> None:
         ("key: deadbeef", "/mine/key must be the name"),
         ("protocol: completions", "/mine/protocol completions needs .* grammar"),
         ("sampling: {top_k: 5}", "/mine/sampling/top_k is set"),
-        ("attempts: 0", "/mine/attempts and timeout"),
+        ("attempts: 0", "/mine/attempts is out of range"),
         ("accepts: [magic]", r"\$\.accepts"),
         ("colour: red", "unknown field `colour`"),
     ],
@@ -180,3 +180,68 @@ def test_an_unknown_model_is_named_with_those_there_are() -> None:
     """A wrong name lists the right ones."""
     with pytest.raises(UndolabError, match=r"no model 'nope' .* gemma3-270m"):
         find_model(load_all(MODELS), "nope")
+
+
+SERVICE = "m:\n  url: http://127.0.0.1:9/v1\n  model: m\n"
+FILE = "m:\n  file: x\n  digest: y\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SERVICE + "  prompt: 5\n", "/m is not a model entry"),
+        (SERVICE + "  sampling: {temprature: 0.9}\n", "unknown field `temprature`"),
+        (SERVICE + "  sampling: {temperature: -1}\n", "/m/sampling/temperature is out of range"),
+        (SERVICE + "  sampling: {temperature: 1e999}\n", "/m/sampling/temperature is out of range"),
+        (SERVICE + "  sampling: {max_tokens: 0}\n", "/m/sampling/max_tokens is out of range"),
+        (SERVICE + "  price: {prompt: -1, completion: 1}\n", "/m/price/prompt is out of range"),
+        (SERVICE + "  timeout: 1e999\n", "/m/timeout is out of range"),
+        (SERVICE + "  attempts: 0\n", "/m/attempts is out of range"),
+        (FILE + "  engine: {context: 0}\n", "/m/engine/context is out of range"),
+        (FILE + "  prompt: {output_chars: 0}\n", "/m/prompt/output_chars is out of range"),
+        (SERVICE + SERVICE.replace("127.0.0.1", "10.0.0.1"), "the key 'm' stands twice"),
+        (SERVICE.replace("m:\n", "meta-llama/Llama-3:\n", 1), "is no name for a model"),
+        (SERVICE.replace("m:\n", "../m:\n", 1), "is no name for a model"),
+        (SERVICE.replace("m:\n", '"scripted:gold":\n', 1), "is no name for a model"),
+        (SERVICE.replace(":9/", ":99999/"), "/m/url must be an http or https address"),
+        (SERVICE.replace("127.0.0.1:9", "a b"), "/m/url must be an http or https address"),
+        (SERVICE.replace("127.0.0.1:9", "ä..b"), "/m/url must be an http or https address"),
+        (SERVICE.replace("model: m", "model: ''"), "/m/model must be"),
+        ("\x00", "is not plain UTF-8 text"),
+    ],
+)
+def test_an_entry_that_cannot_be_run_is_refused_when_it_is_read(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    """Typing errors, impossible numbers, names that no arm can bear and addresses that are none are named at config time."""
+    path = tmp_path / "models.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UndolabError) as caught:
+        load_all(path)
+    assert words in str(caught.value)
+
+
+def test_a_file_of_ones_own_is_not_to_be_deleted(tmp_path: Path) -> None:
+    """Where the digest of somebody's GGUF does not fit, the entry may be wrong as well as the file."""
+    path = tmp_path / "models.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    (tmp_path / "x").write_bytes(b"GGUF")
+    with pytest.raises(UndolabError, match="mend the entry, or fetch the file again"):
+        find_model_file(load_models(path)["m"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        struct.pack("<QIIQ", 0, 9, 12, 2**62),
+        struct.pack("<Q", 2**63),
+        struct.pack("<Q", 2**45),
+        struct.pack("<QI", 0, 9) + struct.pack("<IQ", 9, 1) * 5000,
+    ],
+)
+def test_a_gguf_file_that_claims_too_much_is_no_crash(tmp_path: Path, rest: bytes) -> None:
+    """Lengths beyond the file and nesting beyond reason are refused without reserving memory for them."""
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + rest)
+    with pytest.raises(UndolabError, match="not a whole GGUF file"):
+        tensor_types(path)

@@ -195,3 +195,55 @@ def test_any_record_survives_sealing(tmp_path_factory: Any, logprobs: list[float
     record = Maker.record(prompt, completion=Maker.completion(logprobs=logprobs))
     write_sealed(path, Maker.header, [record])
     assert list(RecordStore(path)) == [record]
+
+
+@pytest.mark.parametrize("worker", ["", "w1"])
+def test_a_seal_takes_no_journal_from_a_process_that_records(path: Path, make: Any, worker: str) -> None:
+    """While another process records, sealing says so and removes nothing; afterwards every record is there."""
+    busy = RecordStore(path, worker)
+    busy.declare(make.header)
+    busy.append(make.record("a"))
+    other = RecordStore(path)
+    with pytest.raises(UndolabError, match="another process is recording"):
+        other.seal()
+    busy.append(make.record("b"))
+    busy.close()
+    other.close()
+    assert len(RecordStore(path)) == 2
+
+
+@pytest.mark.parametrize("worker", ["", "w1"])
+def test_records_that_came_after_the_reading_are_not_lost(path: Path, make: Any, worker: str) -> None:
+    """A journal that has grown since it was read is neither sealed away nor cut."""
+    early = RecordStore(path, worker)
+    sealer = RecordStore(path)
+    filled_by_other = RecordStore(path, worker)
+    filled_by_other.declare(make.header)
+    filled_by_other.append(make.record("a"))
+    filled_by_other.close()
+    with pytest.raises(UndolabError, match="recorded into it meanwhile"):
+        early.declare(make.header)
+    with pytest.raises(UndolabError, match="nothing to seal"):
+        sealer.seal()
+    late = RecordStore(path)
+    filled_by_other.append(make.record("b"))
+    filled_by_other.close()
+    with pytest.raises(UndolabError, match="recorded into it meanwhile"):
+        late.seal()
+    late.close()
+    assert len(RecordStore(path)) == 2
+
+
+@pytest.mark.parametrize("name", ["run[1].jsonl.zst", "a*.jsonl.zst", "a.b.jsonl.zst"])
+def test_a_journal_is_found_whatever_its_store_is_called(tmp_path: Path, make: Any, name: str) -> None:
+    """Letters that mean something in a pattern of names mean nothing here, so a killed recording goes on."""
+    filled(tmp_path / name, make).close()
+    assert len(RecordStore(tmp_path / name)) == 3
+
+
+def test_a_journal_of_a_longer_name_is_not_ours(tmp_path: Path, make: Any) -> None:
+    """The journal of `a.v2` is no worker's of `a`: it is neither read nor removed with it."""
+    other = filled(tmp_path / "a.v2.jsonl.zst", make)
+    other.close()
+    filled(tmp_path / "a.jsonl.zst", make, "d").seal()
+    assert (len(RecordStore(tmp_path / "a.jsonl.zst")), other.journal.exists()) == (1, True)

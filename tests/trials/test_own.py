@@ -110,6 +110,10 @@ BAD = {
     "return act(request)": "it raised RecursionError",
     "import undolab.oracle": "an agent cannot import undolab",
     "open(ROOT + '/data/workflows/dev/RB-PAY-002.yaml')": "an agent cannot open",
+    "import os; [os.write(n, b'error garbage\\n') for n in (3, 4)]; return {'report': 'done'}": "wrote over its host's answer",
+    "import os; [os.write(n, b'what\\n') for n in (3, 4)]; return {'report': 'done'}": "wrote over its host's answer",
+    "raise ValueError('\\ud800')": "it raised ValueError: \\ud800",
+    "import os; os.fork()": "an agent cannot start programs",
     "import os; os.listdir(ROOT + '/data')": "an agent cannot open",
     "import os; os.symlink(ROOT, HERE + '/link'); open(HERE + '/link/README.md')": "an agent cannot open",
     "open(f'/proc/{__import__(\"os\").getppid()}/environ')": "an agent cannot open",
@@ -206,6 +210,10 @@ def test_the_held_out_split_needs_a_word_that_the_results_repeat(workflows: Any,
         ("examples/careful_agent.py:none", "it cannot be loaded: AttributeError"),
         ("http://:80/", "is not an agent's address"),
         ("http://127.0.0.1:99999/", "is not an agent's address"),
+        ("http://127.0.0.1:1/ä", "is not an agent's address"),
+        ("http://ä..b/", "is not an agent's address"),
+        ("http://[::1", "is not an agent's address"),
+        ("http://name:secret@127.0.0.1:1/", "is not an agent's address"),
     ],
 )
 def test_an_agent_that_is_not_there_is_named_before_anything_runs(agent: str, words: str, here: None) -> None:
@@ -243,6 +251,15 @@ class _Bad(BaseHTTPRequestHandler):
                     return
                 time.sleep(0.1)
             return
+        if self.kind == "endless":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            for _ in range(40):
+                try:
+                    self.wfile.write(b" ")
+                except OSError:
+                    return
+                time.sleep(0.1)
+            return
         if self.kind == "cut":
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -260,6 +277,7 @@ class _Bad(BaseHTTPRequestHandler):
     ("kind", "words"),
     [
         ("drip", "it did not answer within 1 s"),
+        ("endless", "it did not answer within 1 s"),
         ("cut", "its server cut the answer; 99 bytes of it are missing"),
         ("500", "its server answered 500"),
         ("302", "its server answered 302"),
@@ -269,7 +287,9 @@ class _Bad(BaseHTTPRequestHandler):
 def test_a_bad_server_is_the_agents_failure(go: Any, kind: str, words: str) -> None:
     """A server that drips, cuts, refuses, redirects or says nothing ends the trial with the reason."""
     with _serve(type("Bad", (_Bad,), {"kind": kind})) as address:
+        began = time.monotonic()
         assert words in reason(go(address, seconds=1.0))
+        assert time.monotonic() - began < 3
 
 
 def test_a_server_that_is_not_there_is_the_agents_failure(go: Any) -> None:

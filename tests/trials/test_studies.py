@@ -13,6 +13,7 @@ from undolab.agents.line import TASK_LABEL, start
 from undolab.agents.prompt import RULE
 from undolab.cli import main
 from undolab.model.canon import call_seed, resumed_seed
+from undolab.model.files import compress, decompress
 from undolab.model.record import Completion, CompletionRequest, StoreHeader
 from undolab.model.wire import TurnEvent
 from undolab.models.store import RecordStore
@@ -292,6 +293,40 @@ def _shards(tree: Path, capsys: pytest.CaptureFixture[str], parts: int, *more: s
     return folders
 
 
+_DAMAGE = {
+    "trials: one arm": "trials and the other files do not both hold arm RB-STOR-001/",
+    "trials: last byte": "its last line is cut",
+    "trials: doubled": "stands twice in it",
+    "wire: last line": "has no end",
+    "wire: foreign": "is of another workflow",
+    "ledger: one arm": "ledger and the other files do not both hold arm RB-STOR-001/",
+    "pairs: one arm": "pairs and the other files do not both hold arm RB-STOR-001/",
+}
+"""Damage to one file of a shard, and what merging says of it."""
+
+
+def _damage(shard: Path, kind: str) -> None:
+    """Change one file of a shard; what the damage before it changed is put right."""
+    for old in shard.rglob("*.sound"):
+        old.rename(old.with_suffix(""))
+    (path,) = (shard / kind.split(":")[0]).iterdir()
+    sound = path.read_bytes()
+    path.with_name(f"{path.name}.sound").write_bytes(sound)
+    packed = path.suffix == ".zst"
+    lines = (decompress(sound) if packed else sound).splitlines(keepends=True)
+    match kind.split(": ")[1]:
+        case "one arm" | "last line":
+            lines = lines[:-1]
+        case "last byte":
+            lines[-1] = lines[-1][:-1]
+        case "doubled":
+            lines.append(lines[-1])
+        case "foreign":
+            lines = [line.replace(b'"workflow":"RB-STOR-001"', b'"workflow":"RB-STOR-002"') for line in lines]
+    data = b"".join(lines)
+    path.write_bytes(compress(data) if packed else data)
+
+
 def test_one_shard_or_many_give_the_same_bytes(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Wire logs, ledgers, pairs and verdicts of one run, of one shard a framework, and of one a seed are equal."""
     pytest.importorskip("langgraph", reason="F2 needs langgraph (make test installs it)")
@@ -313,6 +348,12 @@ def test_one_shard_or_many_give_the_same_bytes(tree: Path, capsys: pytest.Captur
     assert "is in another shard too" in said(
         capsys, "trials", "merge", *folders, folders[0], "--workflow", "RB-STOR-001", code=2
     )
+    for kind, problem in _DAMAGE.items():
+        _damage(Path(folders[0]), kind)
+        assert problem in said(
+            capsys, "trials", "merge", *folders, "--workflow", "RB-STOR-001", "--out", "bad", code=2
+        )
+        assert not Path("bad").exists()
     (Path(folders[0]) / "ledger/RB-STOR-001.jsonl.zst").write_bytes(b"x")
     assert "run the shard again" in said(
         capsys, "trials", "merge", *folders, "--workflow", "RB-STOR-001", code=2

@@ -70,6 +70,8 @@ def _load(file: Path, name: str) -> Callable[[dict[str, Any]], object]:
     sys.path.insert(0, str(file.parent))
     spec.loader.exec_module(module)
     function: Callable[[dict[str, Any]], object] = getattr(module, name)
+    if not callable(function):
+        raise TypeError(f"{name} is no function")
     return function
 
 

@@ -108,9 +108,13 @@ class ProcessLine:
                 raise AgentFailureError(f"its answer is longer than {MAX_BYTES} bytes")
         line, self._rest = self._rest.split(b"\n", 1)
         kind, _, text = line.partition(b" ")
-        if kind == b"error":
-            raise AgentFailureError(short(json.loads(text)))
-        return text
+        if kind == b"ok":
+            return text
+        try:
+            reason = json.loads(text) if kind == b"error" else "it wrote over its host's answer"
+        except (ValueError, RecursionError):
+            reason = "it wrote over its host's answer"
+        raise AgentFailureError(short(reason))
 
     def _socket(self) -> socket.socket:
         if self._channel is None:

@@ -99,5 +99,5 @@ def read_answer(data: bytes) -> Turn:
 
 def short(error: object) -> str:
     """Return an error's text on one line, cut to a length that a log can hold."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).encode("utf-8", "backslashreplace").decode().split())
     return text if len(text) <= _REASON_CHARS else f"{text[:_REASON_CHARS]}…"

@@ -24,13 +24,16 @@ class HttpLine:
     """
 
     def __init__(self, url: str, seconds: float) -> None:
-        parts = urlsplit(url)
+        wrong = UndolabError(f"{url!r} is not an agent's address; write it as http://127.0.0.1:8000/")
         try:
-            self._host, self._port = parts.hostname, parts.port
-        except ValueError:
-            self._host = None
-        if parts.scheme not in ("http", "https") or not self._host:
-            raise UndolabError(f"{url!r} is not an agent's address; write it as http://127.0.0.1:8000/")
+            parts = urlsplit(url)
+            self._host, self._port = parts.hostname or "", parts.port
+            self._host.encode("idna")
+        except ValueError as error:
+            raise wrong from error
+        plain = url.isascii() and url.isprintable() and " " not in url
+        if parts.scheme not in ("http", "https") or not self._host or parts.username or not plain:
+            raise wrong
         self._connection = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._seconds = seconds
@@ -41,20 +44,24 @@ class HttpLine:
         Raises:
             AgentFailureError: it does not answer in time, or with something else than 200.
         """
-        connection = self._connection(self._host or "", self._port, timeout=self._seconds)
+        connection = self._connection(self._host, self._port, timeout=self._seconds)
         late = threading.Event()
+        opened: list[socket.socket] = []
 
         def cut() -> None:
             # A server that sends a byte now and then never meets the timeout of a single read.
             late.set()
             with suppress(OSError):
-                if connection.sock is not None:
-                    connection.sock.shutdown(socket.SHUT_RDWR)
+                for one in opened:
+                    one.shutdown(socket.SHUT_RDWR)
 
         watch = threading.Timer(self._seconds, cut)
         watch.daemon = True
         watch.start()
         try:
+            connection.connect()
+            # The connection forgets its socket where the server is going to close it.
+            opened.append(connection.sock)
             connection.request("POST", self._path, data, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             body = answer.read(MAX_BYTES + 1)

@@ -20,7 +20,7 @@ from undolab.models.probe import check, questions
 from undolab.models.store import HttpStore
 from undolab.trials.arm import prepare
 from undolab.trials.small import SMOKE, run_small, small_sizes
-from undolab.trials.source import require_grammar
+from undolab.trials.source import require_grammar, require_own_file
 
 
 def add_commands(commands: Commands) -> None:
@@ -90,7 +90,7 @@ def _run(arguments: argparse.Namespace) -> int:
     unknown = sorted(set(arguments.workflow or ()) - found.keys())
     if unknown:
         raise UndolabError(f"no workflow {unknown[0]!r} under {WORKFLOWS}; see `undolab workflows list`")
-    workflows = [found[name] for name in arguments.workflow or SMOKE]
+    workflows = [found[name] for name in dict.fromkeys(arguments.workflow or SMOKE)]
     splits = {workflow.split for workflow in workflows}
     if len(splits) > 1:
         raise UndolabError(f"the workflows are of {' and '.join(sorted(splits))}; name those of one split")
@@ -102,6 +102,8 @@ def _run(arguments: argparse.Namespace) -> int:
     require(workflows, tools)
     tasks = [prepare(workflow, tools, prompt="runbook", examples="plain") for workflow in workflows]
     require_grammar(tasks)
+    if arguments.pilot:
+        require_own_file(arguments.pilot)
     if arguments.dry_run:
         _print_plan(config, small_sizes(config, tasks))
         return 0
@@ -138,6 +140,8 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         _print_plan(config, [estimate(request) for _, request, _ in questions(config)])
         return 0
+    if arguments.pilot:
+        require_own_file(arguments.pilot)
     if arguments.pilot and arguments.pilot.exists():
         raise UndolabError(f"{arguments.pilot} is there already; name another file, or remove it")
     with tempfile.TemporaryDirectory() as folder:

@@ -48,7 +48,7 @@ from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
 from undolab.trials.own import FRAMEWORK, SECONDS, describe, make_own
 from undolab.trials.run import PairRow, run_workflow
-from undolab.trials.source import RECORDS, make_agents, require_grammar, store_path
+from undolab.trials.source import make_agents, require_grammar, require_own_file, store_path
 from undolab.trials.status import Status, missing
 from undolab.trials.sweep import sweep, sweep_csv
 
@@ -176,7 +176,7 @@ def _studies(arguments: argparse.Namespace, config: Config) -> dict[str, Study]:
 def _chosen(arguments: argparse.Namespace, study: Study) -> list[Workflow]:
     names = getattr(arguments, "workflow", None)
     if names:
-        return [read_workflow(name) for name in names]
+        return [read_workflow(name) for name in dict.fromkeys(names)]
     return load_workflows(WORKFLOWS, Split(arguments.split) if arguments.split else study.split)
 
 
@@ -244,10 +244,7 @@ def _asked(arguments: argparse.Namespace, studies: dict[str, Study]) -> dict[str
         return {name: replace(studies[name], models=models) for name, models in asked.items() if models}
     if len(names) != 1:
         raise UndolabError(f"--pilot holds the records of one model; name one by --model: {', '.join(names)}")
-    if not arguments.pilot.name.endswith(".jsonl.zst"):
-        raise UndolabError(f"{arguments.pilot} must end in .jsonl.zst")
-    if arguments.pilot.resolve().is_relative_to(RECORDS.resolve()):
-        raise UndolabError(f"{arguments.pilot} is among the study's records; name a file outside {RECORDS}")
+    require_own_file(arguments.pilot)
     return {name: replace(study, models=names) for name, study in studies.items()}
 
 
@@ -263,7 +260,7 @@ def _record_all(arguments: argparse.Namespace, studies: dict[str, Study]) -> int
             tasks, study, load_all(MODELS), split, Path(), worker, pilot=arguments.pilot, max_usd=left
         )
         if left is not None:
-            left -= done.usd
+            left = max(0.0, left - done.usd)
         spent = f" for {done.usd:.4f} US dollars" if done.usd else ""
         rest = f"none is missing for {len(tasks)} workflows"
         if done.infra_errors:
@@ -320,7 +317,7 @@ def _share(worker: str | None, tasks: list[Task]) -> tuple[str, list[Task]]:
     if worker is None:
         return "", tasks
     number, _, count = worker.partition("/")
-    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise UndolabError(f"--worker {worker!r} is not K/N with K from 1 to N, such as 1/2")
     return f"{number}of{count}", tasks[int(number) - 1 :: int(count)]
 

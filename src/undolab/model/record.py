@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 
-class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+class Sampling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Every sampling field; all of them are part of the request's key."""
 
     temperature: float = 0.2

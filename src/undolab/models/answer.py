@@ -16,6 +16,7 @@ _SERVER_ERROR = 500
 _LATER = {408, 409, 425, 429}
 """Statuses of a request that may be sent again."""
 _TOO_LONG = {400, 413, 422}
+_MOST_TOKENS = 2**31
 _OVERFLOW = re.compile(
     rb"context_length_exceeded|exceed_context_size|context (?:length|size|window)"
     rb"|(?:input|prompt)[^\"]{0,40}token[^\"]{0,40}exceed",
@@ -40,11 +41,11 @@ def read_answer(ending: Ending, status: int, headers: dict[str, str], body: byte
     if ending is not Ending.WHOLE:
         return Trouble(outcome=Outcome.FAILED, why=f"the answer ended early ({ending})")
     try:
-        body = _unpack(body, headers.get("content-encoding", "identity"))
+        body = _unpack_all(body, headers)
         if status == _OK:
-            stream = headers.get("content-type", "").startswith("text/event-stream")
+            stream = headers.get("content-type", "").lower().startswith("text/event-stream")
             return _read_stream(body) if stream else _read_whole(_json(body))
-    except (_UnreadableError, ValueError, RecursionError, zlib.error) as error:
+    except (_UnreadableError, ValueError, RecursionError) as error:
         return Trouble(outcome=Outcome.FAILED, why=f"status {status}, but the answer is unreadable: {error}")
     if status in _TOO_LONG and _OVERFLOW.search(body):
         return ChatAnswer(text="", calls=[], finish_reason=OVERFLOW, prompt_tokens=0, completion_tokens=0)
@@ -81,19 +82,33 @@ def read_arguments(text: str) -> dict[str, Any]:
     return value
 
 
+def unpack(body: bytes, headers: dict[str, str]) -> tuple[bytes, bool]:
+    """Return a body without its content-encoding as far as it can be unpacked, and whether that is all of it.
+
+    Raises:
+        ValueError: it is packed in a way that is not known here, or not in the way that the headers say.
+    """
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if encoding in {"", "identity"}:
+        return body, True
+    if encoding not in {"gzip", "x-gzip", "deflate"}:
+        raise ValueError(f"content-encoding {encoding}")
+    reader = zlib.decompressobj(wbits=15 if encoding == "deflate" else 47)
+    try:
+        plain = reader.decompress(body, 2**26)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+    return plain, reader.eof and not reader.unused_data
+
+
 class _UnreadableError(Exception):
     """The answer has not the form of the protocol."""
 
 
-def _unpack(body: bytes, encoding: str) -> bytes:
-    if encoding in {"", "identity"}:
-        return body
-    if encoding not in {"gzip", "deflate"}:
-        raise _UnreadableError(f"content-encoding {encoding}")
-    reader = zlib.decompressobj(wbits=47 if encoding == "gzip" else 15)
-    plain = reader.decompress(body, 2**26)
-    if not reader.eof:
-        raise _UnreadableError("the packed body is cut or too long")
+def _unpack_all(body: bytes, headers: dict[str, str]) -> bytes:
+    plain, whole = unpack(body, headers)
+    if not whole:
+        raise _UnreadableError("the packed body is cut, too long, or not alone")
     return plain
 
 
@@ -141,7 +156,10 @@ def _call(name: str, arguments: list[str]) -> ChatCall:
 
 
 def _tokens(usage: Any) -> tuple[int, int]:
-    return max(0, _get(usage, "prompt_tokens", int, 0)), max(0, _get(usage, "completion_tokens", int, 0))
+    prompt, completion = _get(usage, "prompt_tokens", int, 0), _get(usage, "completion_tokens", int, 0)
+    if max(prompt, completion) > _MOST_TOKENS:
+        raise _UnreadableError("it counts more tokens than there can be")
+    return max(0, prompt), max(0, completion)
 
 
 def _finish(reason: Any) -> str:
@@ -177,7 +195,7 @@ def _read_whole(value: Any) -> ChatAnswer:
 def _events(body: bytes) -> list[str]:
     """Return the data of each whole server-sent event, up to the end mark (WHATWG HTML, section 9.2)."""
     events, data = [], []
-    for line in re.split("\r\n|\n|\r", body.decode()):
+    for line in re.split("\r\n|\n|\r", body.decode("utf-8-sig")):
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif not line and data:
@@ -203,12 +221,13 @@ def _read_stream(body: bytes) -> ChatAnswer:
             delta = _get(choice, "delta", dict, {})
             pieces = _get(delta, "tool_calls", list, [])
             said = _get(delta, "content", str, "") or _get(choice, "text", str, "")
-            if reason is not None and (said or pieces):
+            ends = choice.get("finish_reason") or None
+            if reason is not None and (said or pieces or ends not in (None, reason)):
                 raise _UnreadableError("it goes on after its end")
             text.append(said)
             for piece in pieces:
                 _add_piece(piece, calls, at)
-            reason = choice.get("finish_reason") or reason
+            reason = ends or reason
     return ChatAnswer(
         text=_text(text),
         calls=[_call(name, arguments) for name, arguments in calls],
@@ -222,14 +241,15 @@ def _add_piece(piece: Any, calls: list[tuple[str, list[str]]], at: dict[int, int
     """Add a piece of a call to the call it belongs to.
 
     Ids are no help: services send none, or one for all. The index tells calls apart, but some send 0 for each; then a piece
-    that has a name and arguments, after arguments that are whole, starts a call.
+    with another name starts a call, and so does one that has a name and arguments, after arguments that are whole.
     """
     index = _get(piece, "index", int, 0)
     function = _get(piece, "function", dict)
     name, arguments = _get(function, "name", str, ""), _get(function, "arguments", str, "")
     fresh = index not in at
-    if not fresh and name and arguments:
-        fresh = _is_whole("".join(calls[at[index]][1]))
+    if not fresh and name:
+        before, pieces = calls[at[index]]
+        fresh = name != before or (bool(arguments) and _is_whole("".join(pieces)))
     if fresh:
         if not name:
             raise _UnreadableError("a call without a name")

@@ -1,5 +1,7 @@
 """What asking a service costs, before it is asked and while it is."""
 
+import math
+
 from undolab.model.canon import canonical
 from undolab.model.errors import UndolabError
 from undolab.model.record import ChatAnswer, ChatRequest, CompletionRequest
@@ -20,9 +22,14 @@ class Purse:
 
     Args:
         limit: US dollars, or None.
+
+    Raises:
+        UndolabError: the limit is no amount of money.
     """
 
     def __init__(self, limit: float | None = None) -> None:
+        if limit is not None and not 0 <= limit < math.inf:
+            raise UndolabError(f"--max-usd {limit:g} is no amount of money; give dollars from 0")
         self.limit = limit
         self.spent = 0.0
         """US dollars. An attempt that brought no answer counts as if it had been the longest: it may have been billed."""

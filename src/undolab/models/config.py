@@ -1,5 +1,7 @@
 """The models of the study as data: where each file is, what its bytes are, and how it is run."""
 
+import hashlib
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,11 +9,15 @@ from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
-import yaml
 
-from undolab.model.canon import bytes_digest
 from undolab.model.errors import UndolabError
+from undolab.model.load import read_yaml
 from undolab.model.record import Sampling
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_LONGEST = 86_400.0
+"""Seconds of an attempt."""
+_MOST_ATTEMPTS = 100
 
 
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -133,38 +139,34 @@ def load_all(path: Path) -> dict[str, ModelConfig | ApiConfig]:
     Raises:
         UndolabError: the file is missing, is not YAML, or an entry has a wrong or unknown field.
     """
-    try:
-        raw: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UndolabError(
-            f"{path}: cannot be read ({error.strerror}); restore it from the repository."
-        ) from error
-    except yaml.YAMLError as error:
-        raise UndolabError(
-            f"{path}: is not valid YAML ({' '.join(str(error).split())}); mend that line."
-        ) from error
+    raw = read_yaml(path)
     if not isinstance(raw, dict) or not raw:
         raise UndolabError(f"{path}: must map each model's name to its settings; add at least one entry.")
     models: dict[str, ModelConfig | ApiConfig] = {}
     for name, entry in raw.items():
+        if not re.fullmatch(_NAME, name):
+            raise UndolabError(
+                f"{path}: /{name} is no name for a model here: letters, digits, `.`, `_` and `-`; what the service calls it "
+                "goes into `model`."
+            )
         if not isinstance(entry, dict):
             raise UndolabError(f"{path}: /{name} must be a mapping of settings.")
-        if "examples" in (entry.get("prompt") or {}):
+        prompt = entry.get("prompt")
+        if isinstance(prompt, dict) and "examples" in prompt:
             raise UndolabError(
                 f"{path}: /{name}/prompt/examples belongs to a study; remove it here and set `examples` in config/config.yaml."
             )
         try:
             kind: Any = ApiConfig if "url" in entry else ModelConfig
-            model = msgspec.convert({**entry, "name": str(name)}, kind)
+            model = msgspec.convert({**entry, "name": name}, kind)
         except msgspec.ValidationError as error:
             raise UndolabError(
                 f"{path}: /{name} is not a model entry ({error}); see config/README.md."
             ) from error
-        if isinstance(model, ApiConfig):
-            fault = _fault(model)
-            if fault:
-                raise UndolabError(f"{path}: /{name}/{fault}; see config/README.md.")
-        models[str(name)] = model
+        fault = _settings_fault(model) or (_service_fault(model) if isinstance(model, ApiConfig) else "")
+        if fault:
+            raise UndolabError(f"{path}: /{name}/{fault}; see config/README.md.")
+        models[name] = model
     return models
 
 
@@ -181,11 +183,42 @@ def find_model(
     return models[name]
 
 
-def _fault(model: ApiConfig) -> str:
-    """Return what is wrong with an entry, after a JSON pointer's last part, or nothing."""
+def _settings_fault(model: ModelConfig | ApiConfig) -> str:
+    """Return which number no model can be run with, after a JSON pointer's last part, or nothing."""
+    sampling = model.sampling
+    numbers = {
+        "sampling/temperature": 0 <= sampling.temperature < math.inf,
+        "sampling/top_p": 0 < sampling.top_p <= 1,
+        "sampling/top_k": sampling.top_k >= 0,
+        "sampling/min_p": 0 <= sampling.min_p <= 1,
+        "sampling/repeat_penalty": 0 < sampling.repeat_penalty < math.inf,
+        "sampling/max_tokens": sampling.max_tokens >= 1,
+        "prompt/output_chars": model.prompt.output_chars >= 1,
+    }
+    if isinstance(model, ApiConfig):
+        numbers |= {
+            "timeout": 0 < model.timeout <= _LONGEST,
+            "attempts": 1 <= model.attempts <= _MOST_ATTEMPTS,
+        }
+        if model.price is not None:
+            numbers |= {
+                f"price/{name}": 0 <= getattr(model.price, name) < math.inf
+                for name in ("prompt", "completion")
+            }
+    else:
+        numbers |= {
+            f"engine/{name}": getattr(model.engine, name) >= 1 for name in ("context", "batch", "threads")
+        }
+    return next((f"{name} is out of range" for name, fine in numbers.items() if not fine), "")
+
+
+def _service_fault(model: ApiConfig) -> str:
+    """Return what is wrong with a service's entry, after a JSON pointer's last part, or nothing."""
     try:
         address = urlsplit(model.url)
-        good = address.scheme in {"http", "https"} and bool(address.hostname)
+        (address.hostname or "").encode("idna")
+        plain = model.url.isascii() and model.url.isprintable() and " " not in model.url and address.port != 0
+        good = plain and address.scheme in {"http", "https"} and bool(address.hostname)
         secret = bool(address.username or address.password or address.query or address.fragment)
     except ValueError:
         good, secret = False, False
@@ -195,8 +228,8 @@ def _fault(model: ApiConfig) -> str:
         return "url must hold no name, password or query; name the variable of the key in `key`"
     if model.key and not re.fullmatch("[A-Z][A-Z0-9_]*", model.key):
         return "key must be the name of an environment variable, never the key itself"
-    if model.attempts < 1 or model.timeout <= 0:
-        return "attempts and timeout must be above 0"
+    if not model.model:
+        return "model must be the model's name at the service"
     for name, off in (("top_k", 0), ("min_p", 0.0), ("repeat_penalty", 1.0)):
         if getattr(model.sampling, name) != off and name not in model.accepts:
             return f"sampling/{name} is set, but `accepts` does not name it"
@@ -214,12 +247,14 @@ def find_model_file(config: ModelConfig, root: Path) -> Path:
     path = root / config.file
     if not path.is_file():
         raise UndolabError(
-            f"{config.file}: the model file of {config.name} is missing; `make live` installs it."
+            f"{config.file}: the model file of {config.name} is missing; mend `file`, or put it there (the default model: "
+            "`make live`)."
         )
-    found = bytes_digest(path.read_bytes())
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != config.digest:
         raise UndolabError(
-            f"{config.file}: SHA-256 is {found}, but config/models.yaml says {config.digest}; "
-            "delete the file and run `make live`."
+            f"{config.file}: SHA-256 is {found}, but the entry {config.name} says {config.digest}; mend the entry, or fetch the "
+            "file again (the default model: delete it, then `make live`)."
         )
     return path

@@ -29,12 +29,14 @@ def tensor_types(path: Path) -> dict[str, int]:
     """
     try:
         with path.open("rb") as file:
-            return _count(file)
-    except (struct.error, ValueError, KeyError, EOFError) as error:
-        raise UndolabError(f"{path}: is not a whole GGUF file; delete it and run `make live`.") from error
+            return _count(file, path.stat().st_size)
+    except (struct.error, ValueError, KeyError, EOFError, OverflowError, RecursionError, OSError) as error:
+        raise UndolabError(
+            f"{path}: is not a whole GGUF file; fetch it again (the default model: delete it, then `make live`)."
+        ) from error
 
 
-def _count(file: BinaryIO) -> dict[str, int]:
+def _count(file: BinaryIO, size: int) -> dict[str, int]:
     if file.read(4) != b"GGUF":
         raise ValueError
     version, tensors, entries = struct.unpack("<IQQ", file.read(20))
@@ -50,6 +52,8 @@ def _count(file: BinaryIO) -> dict[str, int]:
         kind = _u32(file)
         _u64(file)
         counts[_TYPES.get(kind, f"type {kind}")] += 1
+    if file.tell() > size:
+        raise EOFError
     return dict(sorted(counts.items()))
 
 
@@ -62,9 +66,7 @@ def _u64(file: BinaryIO) -> int:
 
 
 def _skip_string(file: BinaryIO) -> None:
-    length = _u64(file)
-    if len(file.read(length)) != length:
-        raise EOFError
+    file.seek(_u64(file), 1)
 
 
 def _skip_value(file: BinaryIO, kind: int) -> None:

@@ -3,7 +3,11 @@
 The client gets a status and no body: the bytes are read here, once, and understood in `undolab.models.answer`.
 """
 
+import socket
+import threading
 import time
+from contextlib import suppress
+from typing import Any
 
 import httpx2
 import msgspec
@@ -15,6 +19,7 @@ HEADERS = frozenset(
 )
 """Response headers that are kept."""
 _LONGEST = 2**25
+_CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
 
 
 class Seen(msgspec.Struct, kw_only=True):
@@ -39,6 +44,8 @@ class Tap(httpx2.BaseTransport):
         self._inner = httpx2.HTTPTransport()
         self._seconds = seconds
         self._seen: list[Seen] = []
+        self._socket: socket.socket | None = None
+        self._late = threading.Event()
 
     def take(self) -> list[Seen]:
         """Return the attempts since the last call, and forget them."""
@@ -49,16 +56,21 @@ class Tap(httpx2.BaseTransport):
         """Send a request and keep the answer, as much as comes."""
         seen = Seen(sent=request.read())
         self._seen.append(seen)
+        request.extensions["trace"] = self._note
+        self._late.clear()
+        # A service that sends a byte now and then never meets the timeout of a single read.
+        watch = threading.Timer(self._seconds, self._cut)
+        watch.daemon = True
         start = time.monotonic()
+        watch.start()
         try:
-            self._carry(request, seen, start + self._seconds)
-        except httpx2.TimeoutException:
-            seen.ending = Ending.TIMEOUT
-            raise
-        except httpx2.TransportError:
-            seen.ending = Ending.CUT if seen.status else Ending.NO_ANSWER
+            self._carry(request, seen)
+        except httpx2.TransportError as error:
+            late = self._late.is_set() or isinstance(error, httpx2.TimeoutException)
+            seen.ending = Ending.TIMEOUT if late else Ending.CUT if seen.status else Ending.NO_ANSWER
             raise
         finally:
+            watch.cancel()
             seen.seconds = time.monotonic() - start
         return httpx2.Response(seen.status, request=request)
 
@@ -66,7 +78,18 @@ class Tap(httpx2.BaseTransport):
         """Close the connections."""
         self._inner.close()
 
-    def _carry(self, request: httpx2.Request, seen: Seen, deadline: float) -> None:
+    def _note(self, event: str, info: dict[str, Any]) -> None:
+        """Keep the socket of a new connection; the transport tells of its steps."""
+        if event in _CONNECTED:
+            self._socket = info["return_value"].get_extra_info("socket")
+
+    def _cut(self) -> None:
+        self._late.set()
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _carry(self, request: httpx2.Request, seen: Seen) -> None:
         response, body = self._inner.handle_request(request), bytearray()
         try:
             seen.status = response.status_code
@@ -75,10 +98,10 @@ class Tap(httpx2.BaseTransport):
             }
             for part in response.iter_raw():
                 body += part
-                if time.monotonic() > deadline:
-                    raise httpx2.ReadTimeout("the answer took too long", request=request)
                 if len(body) > _LONGEST:
                     raise httpx2.ReadError("the answer is too long", request=request)
+            if self._late.is_set():
+                raise httpx2.ReadTimeout("the answer took too long", request=request)
             seen.ending = Ending.WHOLE
         finally:
             seen.body = bytes(body)

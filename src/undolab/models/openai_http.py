@@ -7,8 +7,10 @@ is what its recorded bytes say, today and on replay.
 import base64
 import importlib.metadata
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,7 +25,7 @@ from undolab.model.record import (
     Outcome,
     StoreHeader,
 )
-from undolab.models.answer import OVERFLOW, Trouble, read_answer, read_attempt
+from undolab.models.answer import OVERFLOW, Trouble, read_answer, read_attempt, unpack
 from undolab.models.backend import request_key
 from undolab.models.budget import Budget
 from undolab.models.config import ApiConfig
@@ -37,6 +39,8 @@ _MISSING = (
 )
 _LONGEST_WAIT = 60.0
 _VISIBLE_ASCII = range(33, 127)
+_SHORTEST_KEY = 8
+"""A shorter one may be a word of an answer, and could not be taken out of it without harm."""
 
 
 class InfraError(UndolabError):
@@ -71,6 +75,7 @@ class OpenAIBackend:
         self._notice = notice
         self._sleep = sleep
         self._key = _read_key(config, environment)
+        self._hide = _hider(self._key)
         self._client: Any = None
         self._tap: Any = None
         self._engine = ""
@@ -192,12 +197,7 @@ class OpenAIBackend:
     def _record(
         self, seen: "Seen", request: CompletionRequest | ChatRequest, key: str, ordinal: int, number: int
     ) -> HttpAttempt:
-        # A service may quote the key that it refuses.
-        body = seen.body.replace(self._key.encode(), b"[key]") if self._key else seen.body
-        headers = {
-            name: value.replace(self._key, "[key]") if self._key else value
-            for name, value in seen.headers.items()
-        }
+        body, headers = self._without_key(seen)
         found = read_answer(seen.ending, seen.status, headers, body)
         text, encoding = _as_text(body)
         return HttpAttempt(
@@ -216,6 +216,22 @@ class OpenAIBackend:
             millis=round(seen.seconds * 1000),
             engine=self._engine,
         )
+
+    def _without_key(self, seen: "Seen") -> tuple[bytes, dict[str, str]]:
+        """Return body and headers of an answer: a service may quote the key, and it may do so in a packed body."""
+        if not self._key:
+            return seen.body, seen.headers
+        headers = {name: self._hide(value.encode()).decode() for name, value in seen.headers.items()}
+        try:
+            plain, whole = unpack(seen.body, headers)
+        except ValueError:
+            return b"", headers  # What cannot be looked into is not kept.
+        hidden = self._hide(plain)
+        if hidden == plain:
+            return seen.body, headers
+        if not whole:
+            return b"", headers
+        return hidden, {name: value for name, value in headers.items() if name != "content-encoding"}
 
     def _open(self) -> None:
         if self._client is not None:
@@ -284,7 +300,21 @@ def _read_key(config: ApiConfig, environment: Mapping[str, str]) -> str:
         raise UndolabError(f"{config.name}: the environment has no {config.key}; put the API key there.")
     if any(ord(letter) not in _VISIBLE_ASCII for letter in key):
         raise UndolabError(f"{config.name}: {config.key} holds a blank or a strange character; set it anew.")
+    if len(key) < _SHORTEST_KEY:
+        raise UndolabError(
+            f"{config.name}: the key in {config.key} has fewer than {_SHORTEST_KEY} characters, so that it could not be kept "
+            "out of the records; use a longer one, or leave `key` out if the service needs none."
+        )
     return key
+
+
+def _hider(key: str) -> Callable[[bytes], bytes]:
+    """Return a function that puts `[key]` in place of the key, also where JSON or a URL has escaped it."""
+    pattern = ""
+    for letter in key:
+        plain = (r"\\?" if letter in '"/\\' else "") + re.escape(letter)
+        pattern += rf"(?:{plain}|(?i:\\u00{ord(letter):02x}|%{ord(letter):02x}))"
+    return partial(re.compile(pattern.encode()).sub, b"[key]")
 
 
 def _as_text(body: bytes) -> tuple[str, bool]:

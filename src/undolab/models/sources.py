@@ -37,9 +37,13 @@ def unreadable(models: Mapping[str, ModelConfig | ApiConfig], folder: Path) -> l
     problems = []
     for path in sorted(folder.glob("*/*.jsonl.zst")):
         try:
-            open_store(find_model(models, path.parent.name), path)
+            model = find_model(models, path.parent.name)
+            header = open_store(model, path).header
         except UndolabError as error:
             problems.append(str(error))
+            continue
+        if header is not None and header.model_digest != model.identity:
+            problems.append(f"{path}: holds records of another model than {model.name}; restore the file.")
     return problems
 
 

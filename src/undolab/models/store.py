@@ -2,8 +2,10 @@
 
 import fcntl
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
 
@@ -45,6 +47,8 @@ class _Store(ABC, Generic[Entry, Place]):
         self.notices: list[str] = []
         """What was mended on opening, in words."""
         self._records: dict[Place, Entry] = {}
+        self._journals: dict[Path, int] = {}
+        """Each journal that was read, and how long it was then."""
         self._file: BinaryIO | None = None
         self._whole = 0
         self._load()
@@ -82,14 +86,24 @@ class _Store(ABC, Generic[Entry, Place]):
         self._write(canonical(record))
 
     def seal(self) -> None:
-        """Write every record into the sealed file and remove the journal."""
+        """Write every record into the sealed file and remove the journals.
+
+        Raises:
+            UndolabError: there is no record, or another process is or was meanwhile recording into a journal.
+        """
         if self.header is None:
             raise UndolabError(f"{self.path}: there is nothing to seal; record something first.")
-        _seal(self.path, self.header, iter(self))
+        self.hold()
+        with ExitStack() as stack:
+            for journal, size in self._journals.items():
+                if journal != self.journal:
+                    _lock(stack.enter_context(journal.open("rb")), journal, size)
+            _seal(self.path, self.header, iter(self))
+            for journal in self._journals:
+                journal.unlink()
         self.close()
-        for journal in self._journals():
-            journal.unlink()
         self._whole = 0
+        self._journals = {}
 
     def close(self) -> None:
         """Close the journal."""
@@ -110,8 +124,9 @@ class _Store(ABC, Generic[Entry, Place]):
                     f"{self.path}: the last line is cut; restore the file from the repository."
                 )
             self._read(str(self.path), data)
-        for journal in self._journals():
+        for journal in self._find_journals():
             data = journal.read_bytes()
+            self._journals[journal] = len(data)
             whole = data.rfind(b"\n") + 1
             if whole < len(data):
                 self.notices.append(
@@ -121,8 +136,12 @@ class _Store(ABC, Generic[Entry, Place]):
                 self._whole = whole
             self._read(str(journal), data[:whole], frozenset(self._records))
 
-    def _journals(self) -> list[Path]:
-        return sorted(self.path.parent.glob(f"{self._stem}.*.journal.jsonl"))
+    def _find_journals(self) -> list[Path]:
+        name = re.compile(re.escape(self._stem) + r"\.[^.]+\.journal\.jsonl")
+        folder = self.path.parent
+        return (
+            sorted(path for path in folder.iterdir() if name.fullmatch(path.name)) if folder.is_dir() else []
+        )
 
     def _read(self, name: str, data: bytes, known: Collection[Place] = ()) -> None:
         """Take in a file; of what is known before, the first file's answer stands: two workers may have asked the same."""
@@ -176,20 +195,19 @@ class _Store(ABC, Generic[Entry, Place]):
         """Open the journal and lock it, so that what is recorded from now on has a place.
 
         Raises:
-            UndolabError: another process is recording into it.
+            UndolabError: another process is recording into it, or has done so since it was read.
         """
         if self._file is not None:
             return
         self.journal.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.journal.open("ab")
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+            _lock(self._file, self.journal, self._journals.get(self.journal, 0))
+        except UndolabError:
             self.close()
-            raise UndolabError(
-                f"{self.journal}: another process is recording into it; wait for it or stop it."
-            ) from error
+            raise
         self._file.truncate(self._whole)
+        self._journals[self.journal] = self._whole
 
     def _write(self, line: bytes) -> None:
         self.hold()
@@ -198,6 +216,7 @@ class _Store(ABC, Generic[Entry, Place]):
         self._file.flush()
         os.fsync(self._file.fileno())
         self._whole += len(line) + 1
+        self._journals[self.journal] = self._whole
 
 
 class RecordStore(_Store[Record, tuple[str, int]]):
@@ -236,6 +255,34 @@ class HttpStore(_Store[HttpAttempt, tuple[str, int, int]]):
     def _own_fault(self, record: HttpAttempt) -> str:
         why = undecodable(record)
         return f"record {record.key[:12]} ordinal {record.ordinal} cannot be decoded: {why}" if why else ""
+
+    def _load(self) -> None:
+        super()._load()
+        for key, ordinal, attempt in self._records:
+            if attempt > 1 and (key, ordinal, attempt - 1) not in self._records:
+                raise UndolabError(
+                    f"{self.path}: record {key[:12]} ordinal {ordinal} lacks attempt {attempt - 1}; "
+                    "restore the file from the repository."
+                )
+
+
+def _lock(file: BinaryIO, path: Path, size: int) -> None:
+    """Lock a journal that was `size` bytes long when it was read."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise UndolabError(
+            f"{path}: another process is recording into it; wait for it or stop it."
+        ) from error
+    # One that has sealed it meanwhile has taken the file away.
+    if (
+        not path.exists()
+        or not os.path.samestat(path.stat(), os.fstat(file.fileno()))
+        or path.stat().st_size != size
+    ):
+        raise UndolabError(
+            f"{path}: another process has recorded into it meanwhile; run the same command again."
+        )
 
 
 def write_sealed(path: Path, header: StoreHeader, records: Iterable[Record]) -> None:

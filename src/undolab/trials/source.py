@@ -39,6 +39,18 @@ def store_path(model: str, split: str) -> Path:
     return RECORDS / model / f"{split}.jsonl.zst"
 
 
+def require_own_file(pilot: Path) -> None:
+    """Refuse a place for pilot records that is not a record file of its own.
+
+    Raises:
+        UndolabError: it has another ending, or lies among the study's records.
+    """
+    if not pilot.name.endswith(".jsonl.zst"):
+        raise UndolabError(f"{pilot} must end in .jsonl.zst")
+    if pilot.resolve().is_relative_to(RECORDS.resolve()):
+        raise UndolabError(f"{pilot} is among the study's records; name a file outside {RECORDS}")
+
+
 def require_grammar(tasks: Iterable[Task]) -> None:
     """Refuse tools that llama.cpp's grammars cannot take, before any model is loaded or asked.
 
