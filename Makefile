@@ -77,8 +77,8 @@ suites: ## the long suites: kills, lost writes, processes, schedules, laws with 
 	@UNDOLAB_SUITE_EXAMPLES=10000 UNDOLAB_EVIDENCE=data/evidence pytest tests/models/test_fuzz_http.py
 
 test-slurm: ## the smoke target as jobs of a one-node Slurm, compared with the local run (skipped, with the reason, where none starts)
-	@envs/env.sh dev
-	@python tests/slurm/one_node.py
+	@envs/env.sh slurm
+	@.cache/slurm-venv/bin/python tests/slurm/one_node.py
 
 bench: ## the benchmarks, one script a hot path; measured times are printed, never compared
 	@envs/env.sh dev

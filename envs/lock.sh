@@ -29,6 +29,7 @@ resolve bench envs/bench.in
 resolve validators envs/validators.in
 resolve server envs/server.in
 resolve smollm2 envs/smollm2.in --no-deps
+resolve slurm envs/slurm.in -c envs/artifact.lock
 if grep -nE '://|--index-url|--find-links' envs/*.lock; then
     echo "An address stands in a lock." >&2
     exit 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
-LOCKS = ("setup", "artifact", "dev", "build", "live", "tectonic", "bench", "server", "smollm2")
+LOCKS = ("setup", "artifact", "dev", "build", "live", "tectonic", "bench", "server", "smollm2", "slurm")
 
 
 def pins(name: str) -> dict[str, tuple[str, int]]:
@@ -30,7 +30,7 @@ def test_no_address_stands_in_a_lock(name: str) -> None:
     assert not re.search(r"://|--(extra-)?index|--find-links", text)
 
 
-@pytest.mark.parametrize("other", ["setup", "dev", "build", "live"])
+@pytest.mark.parametrize("other", ["setup", "dev", "build", "live", "slurm"])
 def test_locks_agree_on_shared_packages(other: str) -> None:
     artifact, mine = pins("artifact"), pins(other)
     assert {p: (v[0], mine[p][0]) for p, v in artifact.items() if p in mine and mine[p][0] != v[0]} == {}
@@ -42,6 +42,15 @@ def test_the_served_model_runs_on_the_same_llama_cpp() -> None:
 
 def test_the_test_tools_come_on_top_of_the_artifact() -> None:
     assert set(pins("artifact")) <= set(pins("dev"))
+
+
+def test_the_slurm_executor_is_pinned_and_changes_nothing_of_the_artifact() -> None:
+    slurm, artifact = pins("slurm"), pins("artifact")
+    assert slurm["snakemake-executor-plugin-slurm"][0] == "2.8.0"
+    assert {name for name in slurm if name not in artifact} == {
+        "snakemake-executor-plugin-slurm",
+        "snakemake-executor-plugin-slurm-jobstep",
+    }
 
 
 def test_the_replay_path_has_no_compiled_model_runtime() -> None:

@@ -68,16 +68,6 @@ def test_compiled_files_do_not_count(package: Path) -> None:
     assert sources.room_digest(package, "world") == before
 
 
-def test_digest_files_are_rewritten_only_when_new(package: Path, tmp_path: Path) -> None:
-    """An unchanged digest keeps its file and its time."""
-    out = tmp_path / "code"
-    assert sources.write_digests(package, out) == ["model", "stats", "wire", "world"]
-    assert sources.write_digests(package, out) == []
-    (package / "world/store.py").write_text("A = 1\n")
-    assert sources.write_digests(package, out, ["stats", "world"]) == ["world"]
-    assert "world/store.py" in (out / "world.digest").read_text()
-
-
 def test_an_unknown_room_and_broken_code_are_clear_sentences(package: Path) -> None:
     """Both name what is wrong and where."""
     with pytest.raises(UndolabError, match="no room 'nowhere'"):

@@ -226,7 +226,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if find_spec(PLUGIN) is None:
         print(
-            "test-slurm: skipped: the package snakemake-executor-plugin-slurm is not installed; make dev-env installs it"
+            "test-slurm: skipped: the package snakemake-executor-plugin-slurm is not installed; make test-slurm installs it"
         )
         return 0
     with tempfile.TemporaryDirectory(prefix="undolab-slurm-") as name:

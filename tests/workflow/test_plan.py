@@ -17,8 +17,9 @@ SIDE = {
     "prompt": "runbook",
     "examples": "plain",
 }
-DEV = len(list(Path(__file__).parents[2].glob("data/workflows/dev/*.yaml")))
-TEST = len(list(Path(__file__).parents[2].glob("data/workflows/test/*.yaml")))
+ROOT = Path(__file__).parents[2]
+DEV = len(list(ROOT.glob("data/workflows/dev/*.yaml")))
+TEST = len(list(ROOT.glob("data/workflows/test/*.yaml")))
 
 
 def jobs(said: str) -> Counter[str]:
@@ -64,3 +65,14 @@ def test_seeds_are_shared_out_as_asked(plan: Any) -> None:
     """More parts are more shards of the same merged files; there are never more than seeds."""
     assert jobs(plan({}, "--config", "parts=3", "--", *MAIN))["shard"] == 3 * TEST
     assert jobs(plan({}, "--config", "parts=99", "--", *MAIN))["shard"] == 5 * TEST
+
+
+def test_the_snakefile_lists_the_targets_that_there_are() -> None:
+    """Its first lines name each rule that is a target of its own, and the rules under workflow/ have them all."""
+    text = (ROOT / "Snakefile").read_text()
+    head = re.findall(r"\w+", re.sub(r"\(.*?\)", "", text.partition("# Targets: ")[2].partition(".")[0]))
+    local = re.findall(r"^    (\w+),$", text.partition("localrules:")[2].partition("\n\n\n")[0], re.MULTILINE)
+    rules = "".join(path.read_text() for path in (ROOT / "Snakefile", *ROOT.glob("workflow/rules/*.smk")))
+    made = re.findall(r"^rule (\w+):", rules, re.MULTILINE)
+    assert sorted(head) == sorted(local)
+    assert set(local) <= set(made)

@@ -1,4 +1,4 @@
-"""`undolab verify`, `freeze`, `code`, `check`, `release`: what is covered, frozen, compared and released."""
+"""`undolab verify`, `freeze`, `check`, `release`: what is covered, frozen, compared and released."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
 from undolab.models.config import load_all
 from undolab.models.sources import unreadable
-from undolab.release import compare, freeze, layout, manifest, sources
+from undolab.release import compare, freeze, layout, manifest
 from undolab.release.release import release
 
 _ROOT = Path()
@@ -33,9 +33,6 @@ def add_commands(commands: Commands) -> None:
     frozen = commands.add_parser("freeze", help="maintainers: write data/splits/<split>.json")
     frozen.add_argument("split", choices=layout.SPLITS)
     frozen.set_defaults(run=_freeze)
-
-    code = commands.add_parser("code", help="write build/code/<room>.digest, the code inputs of the rules")
-    code.set_defaults(run=_code)
 
     check = commands.add_parser("check", help="compare build/ with the released files and print the table")
     check.add_argument("--out", type=Path, help="also write the table here")
@@ -73,12 +70,6 @@ def _split(arguments: argparse.Namespace) -> int:
 def _freeze(arguments: argparse.Namespace) -> int:
     state = freeze.freeze(_ROOT, arguments.split)
     print(f"frozen: {arguments.split}, {len(state.entries)} files, composite {state.composite}")
-    return 0
-
-
-def _code(_: argparse.Namespace) -> int:
-    for room in sources.write_digests(Path("src/undolab"), BUILD / "code"):
-        print(f"new code in room {room}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`undolab trials` and `undolab reconstruct`: run the pairs, say what is missing, and judge again from the wire alone."""
+"""`undolab trials`: run the pairs, replayed or recorded, and say what is missing."""
 
 import argparse
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from rich.progress import (
 )
 
 from undolab.cli.common import BUILD, MODELS, WORKFLOWS, Commands, read_config, read_tools, read_workflow
+from undolab.cli.scripted import add_scripted_actions, conformance
 from undolab.cli.shards import add_trial_actions
 from undolab.model.canon import canonical
 from undolab.model.check import require
@@ -23,26 +24,12 @@ from undolab.model.config import MAIN, Config, Study, place
 from undolab.model.errors import UndolabError
 from undolab.model.files import write_bytes
 from undolab.model.load import load_workflows
-from undolab.model.verdict import Verdict
 from undolab.model.workflow import Split, Workflow
 from undolab.models.backend import Backend
 from undolab.models.config import ApiConfig, ModelConfig, find_model, load_all
 from undolab.models.sources import open_store, replay
-from undolab.recovery.privileges import privileges_page
 from undolab.release.freeze import require_frozen
 from undolab.trials.arm import ArmRun, MakeAgent, Task, prepare
-from undolab.trials.conformance import (
-    applicability_csv,
-    baselines_csv,
-    cells_csv,
-    classes_csv,
-    compare,
-    corpus,
-    pairs_csv,
-    prompts_csv,
-)
-from undolab.trials.expected import read_rules
-from undolab.trials.forensic import head_problems, reconstruct_shard
 from undolab.trials.live import record
 from undolab.trials.matrix import arms_per_trial
 from undolab.trials.output import write_workflow
@@ -50,7 +37,6 @@ from undolab.trials.own import FRAMEWORK, SECONDS, describe, make_own
 from undolab.trials.run import PairRow, run_workflow
 from undolab.trials.source import make_agents, require_grammar, require_own_file, store_path
 from undolab.trials.status import Status, missing
-from undolab.trials.sweep import sweep, sweep_csv
 
 _POLICIES = "gold, always-retry, never-retry, verify-first"
 
@@ -126,36 +112,7 @@ def add_commands(commands: Commands) -> None:
     status.set_defaults(run=_status)
 
     add_trial_actions(actions)
-
-    conform = actions.add_parser(
-        "conformance",
-        help="run the scripted agents over every workflow, boundary and method; compare with the expected verdicts",
-    )
-    conform.add_argument("--out", type=Path, default=BUILD / "conformance" / "verdicts.jsonl")
-    conform.set_defaults(run=_conformance)
-
-    budgets = actions.add_parser("sweep", help="attempt budgets and back-offs, as a table")
-    budgets.add_argument("--out", type=Path, default=BUILD / "conformance" / "sweep.csv")
-    budgets.set_defaults(run=_sweep)
-
-    methods = actions.add_parser(
-        "methods", help="maintainers: write the page of what each method may see and keep"
-    )
-    methods.add_argument("--out", type=Path, default=Path("docs/reference/privileges.md"))
-    methods.set_defaults(run=_methods)
-
-    again = commands.add_parser(
-        "reconstruct",
-        help="judge again from wire logs and fixtures alone",
-        description="Recompute commits, duplicates, losses and verdicts from wire logs and fixtures alone.",
-    )
-    again.add_argument("log", nargs="+", type=Path, help="shards: .jsonl.zst or .jsonl")
-    again.add_argument("--verdicts", type=Path, help="write the verdicts into this folder, one file a shard")
-    again.add_argument(
-        "--against", type=Path, metavar="BUILD", help="build whose live verdicts and ledgers must agree"
-    )
-    again.add_argument("--heads", type=Path, help="index of chain heads that the logs must agree with")
-    again.set_defaults(run=_reconstruct)
+    add_scripted_actions(actions)
 
 
 def _add_study(parser: argparse.ArgumentParser) -> None:
@@ -197,7 +154,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 "the full matrix is of all workflows; name a policy to run some, such as scripted:gold"
             )
         arguments.out = (arguments.out or BUILD) / "conformance" / "verdicts.jsonl"
-        return _conformance(arguments)
+        return conformance(arguments)
     config = read_config()
     policy = (arguments.agent or "").removeprefix("scripted:")
     out = arguments.out or (BUILD / "scripted" / policy if policy else BUILD)
@@ -359,89 +316,3 @@ def _print_missing(
         print(f"study {name}: {status.text()}")
         found.append(status)
     return found
-
-
-def _conformance(arguments: argparse.Namespace) -> int:
-    workflows, tools = load_workflows(WORKFLOWS), read_tools()
-    verdicts, pairs = corpus(workflows, tools)
-    write_bytes(arguments.out, b"".join(canonical(verdict) + b"\n" for verdict in verdicts))
-    cells = compare(verdicts, workflows, tools, read_rules())
-    write_bytes(arguments.out.parent / "cells.csv", cells_csv(cells))
-    write_bytes(arguments.out.parent / "pairs.csv", pairs_csv(pairs))
-    write_bytes(
-        arguments.out.parent / "prompts.csv",
-        prompts_csv(workflows, tools, read_config().studies().values(), load_all(MODELS)),
-    )
-    write_bytes(arguments.out.parent / "baselines.csv", baselines_csv(verdicts, workflows, tools))
-    write_bytes(arguments.out.parent / "applicability.csv", applicability_csv(workflows, tools))
-    write_bytes(arguments.out.parent / "classes.csv", classes_csv(workflows, tools))
-    wrong = [cell for cell in cells if cell.expected != cell.found]
-    for cell in wrong:
-        print(
-            f"{cell.workflow} {cell.boundary} {cell.method}: expected {cell.expected or 'nothing'}, found {cell.found}"
-        )
-    print(
-        f"{sum(pair.equal for pair in pairs)}/{len(pairs)} pairs are equal up to the fault, or with the method on"
-    )
-    print(
-        f"{len(verdicts)} verdicts of scripted agents; {len(cells) - len(wrong)}/{len(cells)} gold arms as expected"
-    )
-    unequal = [pair.arm for pair in pairs if not pair.equal]
-    for arm in unequal:
-        print(f"{arm}: is not its control but for what the method declares")
-    return 1 if wrong or unequal else 0
-
-
-def _sweep(arguments: argparse.Namespace) -> int:
-    points = list(sweep(load_workflows(WORKFLOWS), read_tools()))
-    write_bytes(arguments.out, sweep_csv(points))
-    print(f"{len(points)} points over {points[0].arms} workflows written to {arguments.out}")
-    return 0
-
-
-def _methods(arguments: argparse.Namespace) -> int:
-    write_bytes(arguments.out, privileges_page().encode())
-    print(f"written to {arguments.out}")
-    return 0
-
-
-def _reconstruct(arguments: argparse.Namespace) -> int:
-    workflows = {workflow.id: workflow for workflow in load_workflows(WORKFLOWS)}
-    tools = read_tools()
-    failed = 0
-    for log in arguments.log:
-        if not log.is_file():
-            raise UndolabError(f"{log} is not a file; name wire logs such as build/wire/RB-DB-005.jsonl.zst")
-        name = log.name.split(".")[0]
-        live, ledger = (
-            (
-                arguments.against / "trials" / f"{name}.jsonl.zst",
-                arguments.against / "ledger" / f"{name}.jsonl.zst",
-            )
-            if arguments.against
-            else (None, None)
-        )
-        verdicts, problems = reconstruct_shard(log, workflows, tools, live, ledger)
-        if arguments.heads is not None:
-            problems += head_problems(log, arguments.heads)
-        for problem in problems:
-            print(problem)
-        failed += bool(problems)
-        print(_summary(log, verdicts, len(problems)))
-        if arguments.verdicts and not problems:
-            data = b"".join(canonical(verdict) + b"\n" for verdict in verdicts)
-            write_bytes(arguments.verdicts / f"{name}.jsonl", data)
-    return 1 if failed else 0
-
-
-def _summary(log: Path, verdicts: list[Verdict], problems: int) -> str:
-    faults = [verdict for verdict in verdicts if verdict.arm.arm == "fault"]
-    exactly = sum(verdict.effects for verdict in faults)
-    duplicates = sum(verdict.harmful_duplicates > 0 for verdict in faults)
-    lost = sum(verdict.missing > 0 for verdict in faults)
-    commits = sum(verdict.committed for verdict in verdicts)
-    eor = f"EOR {exactly}/{len(faults)}" if faults else "EOR undefined (no fault arm)"
-    return (
-        f"{log.name}: {len(verdicts)} arms, {commits} commits, {duplicates} arms with harmful duplicates, "
-        f"{lost} with losses, {eor}, {problems} problems"
-    )

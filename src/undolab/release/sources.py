@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from undolab.model.errors import UndolabError
-from undolab.release.files import byte_order, file_digest, write_if_changed
+from undolab.release.files import byte_order, file_digest
 
 _PACKAGE = "undolab"
 
@@ -43,23 +43,10 @@ def closure(package: Path, room: str) -> list[str]:
     return sorted((path.relative_to(package).as_posix() for path in seen), key=byte_order)
 
 
-def listing(package: Path, room: str) -> str:
-    """Return `<digest>  <file>` for each file of the closure, one a line, as `sha256sum` prints it."""
-    return "".join(f"{file_digest(package / name)}  {name}\n" for name in closure(package, room))
-
-
 def room_digest(package: Path, room: str) -> str:
     """Return one SHA-256 for a room with its imports, 64 lower-case hex digits."""
-    return hashlib.sha256(listing(package, room).encode()).hexdigest()
-
-
-def write_digests(package: Path, out: Path, wanted: list[str] | None = None) -> list[str]:
-    """Write `<out>/<room>.digest` for each room and return those that are new; an unchanged file is left."""
-    return [
-        room
-        for room in (wanted if wanted is not None else rooms(package))
-        if write_if_changed(out / f"{room}.digest", listing(package, room).encode())
-    ]
+    listing = "".join(f"{file_digest(package / name)}  {name}\n" for name in closure(package, room))
+    return hashlib.sha256(listing.encode()).hexdigest()
 
 
 def _is_data(path: Path) -> bool:
