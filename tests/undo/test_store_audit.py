@@ -53,3 +53,10 @@ def test_an_empty_audit_has_the_first_head(database: Path | str) -> None:
     assert made.audit_head() == "0" * 64
     assert made.audit_problems(made.audit_head()) == []
     made.close()
+
+
+@pytest.mark.parametrize("at", [2**53, 2**62, -(2**62)])
+def test_a_number_that_no_row_has_is_a_problem_and_no_error(store: Store, at: int) -> None:
+    """Who changes a row cannot stop the check with a number beyond what can be digested."""
+    store._db.execute("UPDATE audit SET at = ? WHERE seq = 1", (at,))
+    assert store.audit_problems() == ["row 1 does not follow from the one before it"]

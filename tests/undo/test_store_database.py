@@ -116,3 +116,92 @@ def test_a_transaction_that_the_database_ended_itself_is_no_second_error(store: 
         store._db.execute("ROLLBACK")
         raise ValueError("first")
     assert store._db.in_transaction is False
+
+
+@only_sqlite
+def test_reading_too_tells_the_first_error(store: Store) -> None:
+    """Where the transaction is over already, giving it back is no second error."""
+    with pytest.raises(ValueError, match="first"), store._reading():  # noqa: PT012
+        store._db.execute("ROLLBACK")
+        raise ValueError("first")
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (sqlite3.OperationalError("database or disk is full"), UndolabError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+)
+def test_a_store_half_made_is_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException, told: type[BaseException]
+) -> None:
+    """Else `init` would say that there is one, and every other command that there is none."""
+    lay_out = schema.build
+
+    def fails(db: sqlite3.Connection) -> None:
+        lay_out(db)
+        raise failure
+
+    monkeypatch.setattr(schema, "build", fails)
+    with pytest.raises(told, match=r"cannot be made \(database or disk is full\)|^$"):
+        schema.create(tmp_path / "undo.db")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    schema.create(tmp_path / "undo.db")
+
+
+def test_a_file_that_sqlite_cannot_open_is_told_in_a_sentence(tmp_path: Path) -> None:
+    """SQLite's limit on a path is lower than the system's: neither making nor opening ends in its error."""
+    folder = tmp_path.joinpath(*["d" * 200] * 3)
+    folder.mkdir(parents=True)
+    with pytest.raises(UndolabError, match="cannot be made"):
+        schema.create(folder / "undo.db")
+    assert list(folder.iterdir()) == []
+    (folder / "undo.db").touch()
+    with pytest.raises(UndolabError, match="cannot be opened"):
+        Store.open(folder / "undo.db")
+
+
+@only_sqlite
+def test_a_full_disk_loses_nothing(store: Store) -> None:
+    """What does not fit is an error with nothing written, and what was there can still be read and, with room, taken back."""
+    receipt = store.forward(ME, add(4))
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count={pages}")
+    before, head = everything(store), ""
+    with pytest.raises(sqlite3.OperationalError, match="full"):  # noqa: PT012
+        for number in range(500):
+            before, head = everything(store), store.audit_head()
+            store.peer(PEER, str(number), put("note", "n" * 5_000))
+    assert everything(store) == before
+    assert store.audit_problems(head) == []
+    assert store.preview(ME, receipt.id) == UNDONE
+    store._db.execute("PRAGMA max_page_count=1000000")
+    assert store.recover(ME, receipt.id) == UNDONE
+    assert store._db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+@only_sqlite
+@pytest.mark.parametrize("version", [0, 2, 99])
+def test_a_store_of_another_version_is_left_alone(database: Path, version: int) -> None:
+    """An older or newer layout is an error, and not one byte of the file changes."""
+    db = sqlite3.connect(database)
+    db.execute(f"PRAGMA user_version={version}")
+    db.close()
+    before = database.read_bytes()
+    with pytest.raises(UndolabError, match="no undo store of version 1"):
+        Store.open(database)
+    assert database.read_bytes() == before
+
+
+@only_sqlite
+def test_a_store_that_may_only_be_read_refuses_to_change(store: Store) -> None:
+    """Previews and lists go on; a recovery is an error, and the effect stands."""
+    receipt = store.forward(ME, add(4))
+    store._db.execute("PRAGMA query_only=ON")
+    assert store.preview(ME, receipt.id) == UNDONE
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        store.recover(ME, receipt.id)
+    assert store.effects(ME)[0][0].state == "live"
+    assert store._db.in_transaction is False

@@ -1,6 +1,7 @@
 """Who may recover what: rules by kind and resource, and a person who is asked."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.undo.conftest import EACH, ME, PEER, REFUSED, UNDONE, add, last_reason
@@ -122,3 +123,37 @@ def test_a_transfer_needs_permission_for_both_its_resources(store: Store) -> Non
     assert store.recover(other, second.id) == REFUSED
     store.permit("acme", "clerk", "allow", resource="till")
     assert store.recover(other, second.id) == UNDONE
+
+
+async def _asks_later(_context: Context, _effect: Listed) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("hook", [_asks_later, lambda _c, _e: "no", lambda _c, _e: 1, lambda _c, _e: None])
+@pytest.mark.filterwarnings("ignore:coroutine")
+def test_only_true_is_a_yes(database: Path | str, store: Store, hook: Any) -> None:
+    """A hook that answers with a coroutine or with the word no has not approved."""
+    store.permit("acme", "agent", "approve")
+    receipt = store.forward(ME, add(1))
+    with_hook = Store.open(database, approval=hook)
+    assert with_hook.recover(ME, receipt.id) == REFUSED
+    assert with_hook.recover_run(ME).stands == (receipt.id,)
+    with_hook.close()
+
+
+def test_nobody_is_asked_in_vain(database: Path | str, store: Store, clock: Clock) -> None:
+    """A person is asked neither about one effect that has expired nor about a run's."""
+    store.permit("acme", "agent", "approve")
+    old, new = store.forward(ME, add(1), ttl_ms=5), store.forward(ME, add(2))
+    clock.now += 5
+    asked: list[str] = []
+
+    def hook(_context: Context, effect: Listed) -> bool:
+        asked.append(effect.id)
+        return True
+
+    with_hook = Store.open(database, approval=hook, clock=clock)
+    assert with_hook.recover(ME, old.id) == REFUSED
+    assert with_hook.recover_run(ME).stands == (old.id,)
+    assert asked == [new.id]
+    with_hook.close()

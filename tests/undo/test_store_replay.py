@@ -2,6 +2,7 @@
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.undo.conftest import (
@@ -124,3 +125,11 @@ def test_a_forward_whose_answer_was_lost_may_be_asked_again(store: Store) -> Non
         with pytest.raises(Rejected, match="id_used"):
             store.forward(context, effect, effect_id="e-1")
     assert store.show("acme", "ticket")["balance"] == 14
+
+
+@pytest.mark.parametrize("ttl", [0.5, 1.5, True, "9", None, float("nan")])
+def test_a_life_is_a_whole_number(store: Store, ttl: Any) -> None:
+    """Half a millisecond, a word or nothing is rejected alike in both back ends."""
+    with pytest.raises(Rejected, match="lifetime"):
+        store.forward(ME, add(1), ttl_ms=ttl)
+    assert last_reason(store) == "lifetime"

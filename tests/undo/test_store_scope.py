@@ -119,3 +119,56 @@ def test_a_long_list_says_that_there_is_more(store: Store) -> None:
     listed, more = store.effects(ME, limit=2)
     assert ([item.id for item in listed], more) == ([receipts[2].id, receipts[1].id], True)
     assert store.effects(ME)[1] is False
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        Effect(["add"], "ticket", {"delta": 1}),  # type: ignore[arg-type]
+        Effect(7, "ticket", {}),  # type: ignore[arg-type]
+        Effect("\ud800", "ticket", {}),
+        Effect("add", "ticket", None),  # type: ignore[arg-type]
+        Effect("create", "folder", ["fields"]),  # type: ignore[arg-type]
+        Effect("revoke", "ticket", None),  # type: ignore[arg-type]
+        Effect("update", "ticket", {"fields": {7: "x"}}),
+        Effect("update", "ticket", {"fields": {"a\0b": "x"}}),
+        Effect("update", "ticket", {"fields": {"\ud800": "x"}}),
+        Effect("update", "ticket", {"fields": {"f" * 201: "x"}}),
+    ],
+    ids=lambda effect: ascii(effect)[:40],
+)
+def test_an_odd_request_is_rejected_and_never_an_error(store: Store, odd: Effect) -> None:
+    """Whatever a model put into a request: agent and peer hear the rule, both leave a row, and nothing is written."""
+    store.seed("acme", "numbers", {"fields": {"7": "x"}})
+    rows = everything(store)
+    with pytest.raises(Rejected):
+        store.forward(ME, odd)
+    with pytest.raises(Rejected):
+        store.peer(PEER, "1", odd)
+    assert [entry.outcome for entry in store.audit_entries()[-2:]] == ["rejected", "rejected"]
+    assert everything(store) == rows
+
+
+def test_a_field_is_never_another_because_a_number_reads_like_it(store: Store) -> None:
+    """The number 7 is not the field called 7, whatever the database would make of it."""
+    store.seed("acme", "numbers", {"fields": {"7": "x"}})
+    with pytest.raises(Rejected, match="text_required"):
+        store.peer(PEER, "1", Effect("update", "numbers", {"fields": {7: "y"}}))
+    assert store.show("acme", "numbers")["fields"] == {"7": "x"}
+
+
+def test_arguments_nested_without_end_are_rejected(store: Store) -> None:
+    """They have no digest, and the stack's end is no error of the host's."""
+    nested: list[Any] = []
+    nested.append(nested)
+    with pytest.raises(Rejected, match="arguments"):
+        store.forward(ME, Effect("add", "ticket", {"delta": nested}))
+
+
+@pytest.mark.parametrize("name", [7, "\ud800", "a\0b"])
+def test_a_name_that_no_store_can_hold_shows_nothing(store: Store, name: Any) -> None:
+    """Both back ends say the same."""
+    with pytest.raises(Rejected, match="text_required"):
+        store.show("acme", name)
+    with pytest.raises(Rejected, match="text_required"):
+        store.show(name, "ticket")
