@@ -4,14 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.undo.conftest import (
-    EACH,
-    ME,
-    PEER,
-    add,
-    only_sqlite,
-    put,
-)
+from tests.undo.conftest import EACH, ME, PEER, UNDONE, add, everything, only_sqlite, put
 
 from undolab.model.errors import UndolabError
 from undolab.undo import schema

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.undo.conftest import EACH, ME, PEER, REFUSED, UNDONE, add, last_reason
+from tests.undo.conftest import EACH, ME, PEER, REFUSED, UNDONE, Clock, add, last_reason
 
 from undolab.model.errors import UndolabError
 from undolab.undo.shell import Found, Listed
