@@ -50,6 +50,10 @@ class Cluster:
 
         return psycopg.connect(self.url, autocommit=True)
 
+    def restart(self) -> None:
+        """Stop it as a crash would, and start it anew with the same options."""
+        self._run("pg_ctl", "-w", "-t", "30", "-m", "immediate", "-l", str(self._folder / "log"), "restart")
+
     def stop(self) -> None:
         """Stop it and remove its folder."""
         if (self._folder / "data/postmaster.pid").exists():

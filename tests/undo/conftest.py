@@ -9,11 +9,13 @@ import pytest
 from tests.undo.cluster import Cluster, NoServer
 
 from undolab.undo import database as databases
-from undolab.undo.store import Store
-from undolab.undo.types import Context, Effect
+from undolab.undo.store import Answer, Store
+from undolab.undo.types import Context, Effect, Outcome
 
 ME = Context("acme", "agent", "run-1")
 PEER = Context("acme", "colleague", "-")
+REFUSED = Answer(Outcome.REFUSED)
+UNDONE = Answer(Outcome.COMPENSATED)
 
 
 class Clock:
@@ -96,6 +98,15 @@ def store(database: Path | str, clock: Clock) -> Iterator[Store]:
     )
     yield made
     made.close()
+
+
+def last_reason(store: Store) -> str:
+    return store.audit_entries()[-1].reason
+
+
+def everything(store: Store) -> list[tuple[object, ...]]:
+    tables = ("incarnations", "versions", "heads", "credits", "tags", "holds", "receipts")
+    return [row for table in tables for row in store._db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")]
 
 
 def put(field: str, value: str, name: str = "ticket") -> Effect:

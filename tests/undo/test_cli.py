@@ -1,12 +1,14 @@
 """`undolab undo`: make a store, permit, check the audit; mistakes get one sentence."""
 
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
 from tests.undo.conftest import ME, add
 
 from undolab.cli import main
+from undolab.undo.database import failures
 from undolab.undo.store import Store
 from undolab.undo.types import Outcome
 
@@ -72,3 +74,22 @@ def test_init_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run("init", "--database", tmp_path / "undo.db") == 0
     assert run("init", "--database", tmp_path / "undo.db") == 2
     assert "exists already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("audit",), ("permit", "allow", "--tenant", "t", "--principal", "p")])
+def test_a_damaged_database_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    """A file whose pages were overwritten ends in code 2, as all that must be mended first, not in a traceback."""
+    database = tmp_path / "undo.db"
+    assert run("init", "--database", database) == 0
+    data = database.read_bytes()
+    database.write_bytes(data[:4096] + b"\xa5" * (len(data) - 4096))
+    assert run(*words, "--database", database) == 2
+    assert capsys.readouterr().err.startswith("undolab: the store's database failed: ")
+
+
+def test_without_the_driver_only_a_files_failures_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL's errors are not looked for where it was never asked for."""
+    monkeypatch.delitem(sys.modules, "psycopg", raising=False)
+    assert failures() == (sqlite3.Error,)

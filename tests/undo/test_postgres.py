@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -277,3 +278,83 @@ def test_the_command_line_works_on_a_server(fresh: str, capsys: pytest.CaptureFi
     store.close()
     assert main(["undo", "audit", "--head", head, "--database", fresh]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"head {head}"
+
+
+@only_postgres
+@pytest.mark.parametrize(
+    "more",
+    [
+        "&client_encoding=LATIN1",
+        "&options=-c%20default_transaction_isolation%3Dserializable%20-c%20default_transaction_read_only%3Don",
+        "&options=-c%20search_path%3Dpg_catalog%20-c%20timezone%3DJapan",
+    ],
+)
+def test_what_a_url_asks_for_cannot_change_how_the_store_works(
+    database: str, store: Store, more: str
+) -> None:
+    """Encoding, isolation and search path are the store's own: two connections lose nothing and none fails to serialise."""
+    other = Store.open(database + more)
+    receipts = [one.forward(ME, grant("änn")).id for one in (store, other) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda n: (store, other)[n % 2].recover(ME, receipts[n // 2]), range(16)))
+    assert {answer.outcome for answer in answers} == {Outcome.COMPENSATED}
+    assert sum(not answer.repeated for answer in answers) == 8
+    assert other.audit_problems() == []
+    other.close()
+
+
+@only_postgres
+def test_a_store_outlives_a_restart_of_its_server(cluster: Cluster, store: Store) -> None:
+    """Between requests nobody notices; inside one the error is told, nothing is half done, and the next request is answered."""
+    import psycopg
+
+    receipt = store.forward(ME, add(4))
+    cluster.restart()
+    assert store.preview(ME, receipt.id) == Answer(Outcome.COMPENSATED)
+    cluster.restart()
+    store.forward(ME, add(1))
+
+    def restart(statement: str) -> None:
+        if statement.startswith("UPDATE receipts"):
+            assert isinstance(store._db, Server)
+            store._db.set_trace_callback(None)
+            cluster.restart()
+
+    assert isinstance(store._db, Server)
+    store._db.set_trace_callback(restart)
+    with pytest.raises(psycopg.OperationalError):
+        store.recover(ME, receipt.id)
+    assert store.show("acme", "ticket")["balance"] == 15  # type: ignore[index]
+    assert store.recover(ME, receipt.id) == Answer(Outcome.COMPENSATED)
+    assert store.audit_problems() == []
+    store.close()
+    with pytest.raises(psycopg.OperationalError, match="closed"):
+        store.preview(ME, receipt.id)
+
+
+@only_postgres
+def test_a_read_that_loses_its_server_tells_the_first_error(store: Store) -> None:
+    """Giving back a transaction that is gone with its connection is no second error."""
+    import psycopg
+
+    with pytest.raises(ValueError, match="first"), store._reading():  # noqa: PT012
+        with pytest.raises(psycopg.OperationalError):
+            store._db.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        raise ValueError("first")
+
+
+@only_postgres
+def test_a_transaction_that_cannot_begin_for_another_reason_is_not_begun_anew(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a lost connection is opened again."""
+    import psycopg
+
+    def fails(*_: object) -> None:
+        raise psycopg.OperationalError("out of memory")
+
+    assert isinstance(store._db, Server)
+    with monkeypatch.context() as patch:
+        patch.setattr(store._db._link, "execute", fails)
+        with pytest.raises(psycopg.OperationalError, match="out of memory"):
+            store.effects(ME)

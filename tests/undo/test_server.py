@@ -1,6 +1,7 @@
 """The MCP server over a real stdio exchange: what an agent can list, preview and take back, and what it cannot."""
 
 import asyncio
+import json
 import os
 import sqlite3
 import subprocess
@@ -183,3 +184,159 @@ def test_a_missing_database_is_an_error_and_stays_missing(tmp_path: Path) -> Non
     assert (done.returncode, done.stdout) == (2, "")
     assert "typo.db is not a file; make a store first" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+async def _one_by_one(store: Store, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    from mcp import Client
+
+    from undolab.undo.server import server
+
+    async with Client(server(store, ME)) as client:
+        return [await client.call_tool(*call) for call in calls]
+
+
+@only_sqlite
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("recover_run", {"dryRun": True}),
+        ("recover_run", {"dry-run": True}),
+        ("recover_run", {"dry_run": True, "run": "run-2"}),
+        ("recover_run", {"dry_run": None}),
+        ("recover_run", {"dry_run": "perhaps"}),
+        ("recover_run", {"dry_run": []}),
+        ("recover_effect", {}),
+        ("recover_effect", {"receipt_id": None}),
+        ("recover_effect", {"receipt_id": ["one", "two"]}),
+        ("recover_effect", {"id": "one"}),
+        ("list_effects", {"all": True}),
+    ],
+    ids=str,
+)
+def test_an_argument_that_is_not_the_tools_stops_the_call(
+    store: Store, call: tuple[str, dict[str, Any]]
+) -> None:
+    """Above all a mistyped `dry_run`, which left out would take the whole run back; the schema says so too."""
+    store.forward(ME, add(4))
+    head = store.audit_head()
+    (result,) = asyncio.run(_one_by_one(store, call))
+    assert result.is_error
+    assert store.audit_head() == head
+
+
+@only_sqlite
+def test_every_tool_answers_in_this_process_too(store: Store) -> None:
+    """The four tools over an in-memory client, the word true for the truth included."""
+    receipt = store.forward(ME, add(4))
+    store.forward(ME, add(1))
+    results = asyncio.run(
+        _one_by_one(
+            store,
+            ("preview_recovery", {"receipt_id": receipt.id}),
+            ("recover_run", {"dry_run": "true"}),
+            ("recover_effect", {"receipt_id": receipt.id}),
+            ("recover_run", {}),
+            ("list_effects", {}),
+        )
+    )
+    assert [result.is_error for result in results] == [False] * 5
+    assert results[1].structured_content["dry_run"] is True
+    assert results[3].structured_content["stands"] == []
+    assert {item["state"] for item in results[4].structured_content["effects"]} == {"compensated"}
+
+
+@only_sqlite
+def test_calls_at_once_on_one_server_do_it_once(store: Store) -> None:
+    """Thirty calls in flight together: one takes the effect back, and every other hears of it."""
+    from mcp import Client
+
+    from undolab.undo.server import server
+
+    receipt = store.forward(ME, add(4))
+
+    async def main() -> list[Any]:
+        async with Client(server(store, ME)) as client:
+            calls = [client.call_tool("recover_effect", {"receipt_id": receipt.id}) for _ in range(20)]
+            return await asyncio.gather(*calls, *[client.call_tool("recover_run", {}) for _ in range(10)])
+
+    results = asyncio.run(main())
+    assert not any(result.is_error for result in results)
+    entries = [
+        entry for entry in store.audit_entries() if entry.outcome == "compensated" and not entry.reason
+    ]
+    assert len(entries) == 1
+    assert store.show("acme", "ticket")["balance"] == 10
+    assert store.audit_problems() == []
+
+
+@only_sqlite
+def test_a_call_given_up_leaves_the_effect_whole_or_gone(database: Path, store: Store) -> None:
+    """A client that stops waiting for a recovery hears the truth when it asks again."""
+    from mcp import Client
+
+    from undolab.undo.server import server
+
+    receipt = store.forward(ME, add(4))
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    async def main() -> Any:
+        async with Client(server(store, ME)) as client:
+            waiting = asyncio.create_task(client.call_tool("recover_effect", {"receipt_id": receipt.id}))
+            await asyncio.sleep(0.1)
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+            other.execute("ROLLBACK")
+            return await client.call_tool("recover_effect", {"receipt_id": receipt.id})
+
+    answer = asyncio.run(main()).structured_content
+    other.close()
+    assert answer["outcome"] == "compensated"
+    done = [entry.reason for entry in store.audit_entries() if entry.action == "recover"]
+    assert done == ([""] if not answer["repeated"] else ["", "repeated"])
+    assert store.show("acme", "ticket")["balance"] == 10
+
+
+@only_sqlite
+def test_junk_on_the_line_does_not_end_the_server(database: Path, store: Store) -> None:
+    """Broken JSON, half a surrogate, an unknown tool and method: the next good call is answered."""
+    receipt = store.forward(ME, add(4))
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "junk", "version": "0"},
+    }
+    call = {"name": "recover_effect", "arguments": {"receipt_id": receipt.id}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        "{",
+        '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recover_effect","arguments":{"receipt_id":"\\ud800"}}}',
+        {
+            "jsonrpc": "2.0",
+            "id": 3,
+            "method": "tools/call",
+            "params": {"name": "drop_tables", "arguments": {}},
+        },
+        {"jsonrpc": "2.0", "id": 4, "method": "no/such"},
+        {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {**call, "arguments": [receipt.id]}},
+        {"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": call},
+    ]
+    with subprocess.Popen(
+        serve(database), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for line in lines:
+            process.stdin.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+        process.stdin.flush()
+        answers: dict[object, Any] = {}
+        while 6 not in answers:
+            answer = json.loads(process.stdout.readline())
+            answers[answer.get("id")] = answer
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    assert answers[6]["result"]["structuredContent"]["outcome"] == "compensated"
+    for number in (3, 4, 5):
+        assert "error" in answers[number] or answers[number]["result"]["isError"]
+    assert store.show("acme", "ticket")["balance"] == 10

@@ -1,6 +1,8 @@
 """`undolab undo`: make a store, say who may recover what, serve it to an agent over MCP, check its audit."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from undolab.cli.common import Commands
 from undolab.cli.undo_histories import add_histories
@@ -9,6 +11,7 @@ from undolab.cli.undo_scenes import add_demo
 from undolab.cli.undo_study import add_study
 from undolab.model.errors import UndolabError
 from undolab.undo import database
+from undolab.undo.database import failures
 from undolab.undo.store import Store
 from undolab.undo.types import Context
 
@@ -60,8 +63,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
 
 def _permit(arguments: argparse.Namespace) -> int:
-    store = Store.open(arguments.database)
-    try:
+    with _opened(arguments) as store:
         store.permit(
             arguments.tenant,
             arguments.principal,
@@ -69,8 +71,6 @@ def _permit(arguments: argparse.Namespace) -> int:
             kind=arguments.kind,
             resource=arguments.resource,
         )
-    finally:
-        store.close()
     return 0
 
 
@@ -79,22 +79,30 @@ def _serve(arguments: argparse.Namespace) -> int:
         from undolab.undo.server import serve
     except ModuleNotFoundError as error:
         raise UndolabError(f"{error.name} is not installed; install undolab with its dependencies") from error
-    store = Store.open(arguments.database)
-    try:
+    with _opened(arguments) as store:
         serve(store, Context(arguments.tenant, arguments.principal, arguments.run_name))
-    finally:
-        store.close()
     return 0
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    store = Store.open(arguments.database)
-    try:
+    with _opened(arguments) as store:
         found = store.audit_problems(arguments.head)
         last = store.audit_head()
-    finally:
-        store.close()
     for problem in found:
         print(problem)
     print(f"head {last}")
     return 1 if found else 0
+
+
+@contextmanager
+def _opened(arguments: argparse.Namespace) -> Iterator[Store]:
+    """Yield the store, and tell what its database says where it fails (no rights, a damaged page, a full disk, a lock)."""
+    store = Store.open(arguments.database)
+    try:
+        yield store
+    except failures() as error:
+        raise UndolabError(
+            f"the store's database failed: {str(error).strip()}; nothing of this was written, so mend that and try again"
+        ) from error
+    finally:
+        store.close()

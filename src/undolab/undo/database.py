@@ -3,6 +3,8 @@
 The statements are the same for both. Where the two differ, the PostgreSQL side translates (`undolab.undo.postgres`).
 """
 
+import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -64,6 +66,12 @@ def connect(target: Path | str) -> Database:
 
         return postgres.connect(str(target))
     return schema.connect(Path(target))
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """Return what a connection of either kind raises when the database itself fails."""
+    psycopg = sys.modules.get("psycopg")
+    return (sqlite3.Error,) if psycopg is None else (sqlite3.Error, psycopg.Error)
 
 
 def _on_server(target: Path | str) -> bool:

@@ -115,7 +115,7 @@ def assign(view: View, generation: str, writer: str, fields: Mapping[str, str]) 
     row = alive(view, generation)
     changes = [edited(generation, row)]
     for field, value in fields.items():
-        head = view.head(generation, field)
+        head = view.head(generation, checked_text(field))
         if head is None:
             raise Rejected("unknown_field")
         changes.append(

@@ -7,6 +7,7 @@ from typing import Any
 from undolab.model.canon import digest
 from undolab.undo import audit, kernel
 from undolab.undo.authority import Rule, checked_context, known_id, label
+from undolab.undo.effects import checked_text
 from undolab.undo.rows import Rows
 from undolab.undo.shell import Shell
 from undolab.undo.types import Context, Effect, Put, Receipt, Rejected, agent, peer
@@ -86,11 +87,11 @@ class Host(Shell):
         made: list[Receipt] = []
 
         def write(rows: Rows, now: int) -> list[Put] | None:
-            if not 0 < ttl_ms <= MAX_TTL_MS:
+            if type(ttl_ms) is not int or not 0 < ttl_ms <= MAX_TTL_MS:
                 raise Rejected("lifetime")
             try:
                 request = digest([effect.kind, effect.name, effect.args, generation])[:32]
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, RecursionError) as error:
                 raise Rejected("arguments") from error
             known = self._find(ident)
             if known is not None:
@@ -154,9 +155,13 @@ class Host(Shell):
         return found
 
     def show(self, tenant: str, name: str) -> dict[str, Any] | None:
-        """Return what shows of a resource: fields, balance, members, held, limit; None where there is none. For the host."""
+        """Return what shows of a resource: fields, balance, members, held, limit; None where there is none. For the host.
+
+        Raises:
+            Rejected: no store can hold such a name.
+        """
         with self._reading():
-            return Rows(self._db, tenant).visible(name)
+            return Rows(self._db, checked_text(tenant)).visible(checked_text(name))
 
     def audit_entries(self) -> list[audit.Entry]:
         """Return every row of the audit, oldest first. For the host."""

@@ -3,9 +3,10 @@
 No clock, no database, no switch: a store loads rows through a `View`, asks here, and writes the changes it is given.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from undolab.undo.effects import alive, buried, edited, named, opened, text
+from undolab.undo.effects import alive, buried, checked_text, edited, named, opened, text
 from undolab.undo.registry import EFFECTS
 from undolab.undo.types import (
     Context,
@@ -30,9 +31,10 @@ def forward(view: View, effect: Effect, writer: str, generation: str = "") -> tu
     Raises:
         Rejected: the effect is not allowed; nothing changes.
     """
-    kind = EFFECTS.get(effect.kind)
+    kind = EFFECTS.get(checked_text(effect.kind))
     if kind is None:
         raise Rejected("unsupported")
+    _mapping(effect)
     if effect.kind == "create":
         return generation, "", kind.forward(view, generation, writer, {**effect.args, "name": effect.name})
     found = named(view, effect.name)
@@ -90,6 +92,7 @@ def event(view: View, change: Effect, writer: str, generation: str = "") -> list
     Raises:
         Rejected: the event is not allowed; nothing changes.
     """
+    _mapping(change)
     match change.kind:
         case "revoke":
             return revoke(view, change.name, text(change.args, "member"))
@@ -103,7 +106,13 @@ def event(view: View, change: Effect, writer: str, generation: str = "") -> list
 
 def seed(view: View, effect: Effect, generation: str) -> list[Put]:
     """Return the changes that open a resource which no agent made: no receipt for it can exist."""
+    _mapping(effect)
     return opened(view, generation, effect.name, effect.args)
+
+
+def _mapping(effect: Effect) -> None:
+    if not isinstance(effect.args, Mapping):
+        raise Rejected("arguments")
 
 
 class Authority(NamedTuple):

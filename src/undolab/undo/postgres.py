@@ -38,9 +38,10 @@ _TYPES = (
 class Server:
     """One connection to a PostgreSQL database that holds a store."""
 
-    def __init__(self, link: "psycopg.Connection[Any]") -> None:
-        """Use a connection in autocommit mode; transactions are opened by their statements."""
-        self._link = link
+    def __init__(self, open_link: Callable[[], "psycopg.Connection[Any]"]) -> None:
+        """Open a connection in autocommit mode, and anew when it was lost; transactions are opened by their statements."""
+        self._open = open_link
+        self._link = open_link()
         self._trace: Callable[[str], object] | None = None
 
     @property
@@ -49,9 +50,20 @@ class Server:
         return self._link.info.transaction_status in _OPEN
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> "psycopg.Cursor[Any]":
-        """Run one statement; `?` stands for a parameter."""
+        """Run one statement; `?` stands for a parameter.
+
+        A transaction that finds the connection lost (the server was started anew) begins on another; one that had begun
+        is over, and its error is told.
+        """
         if self._trace is not None:
             self._trace(sql)
+        if sql in _BEGIN:
+            try:
+                return self._link.execute(_translated(sql))
+            except _driver().OperationalError:
+                if not self._link.broken:
+                    raise
+            self._link = self._open()
         return self._link.execute(_translated(sql), parameters or None)
 
     def set_trace_callback(self, callback: Callable[[str], object] | None) -> None:
@@ -98,6 +110,10 @@ def connect(url: str) -> Server:
     Raises:
         UndolabError: the server cannot be reached, or the database holds no undo store of this version.
     """
+    return Server(lambda: _opened(url))
+
+
+def _opened(url: str) -> "psycopg.Connection[Any]":
     psycopg = _driver()
     link = _link(url)
     try:
@@ -110,7 +126,7 @@ def connect(url: str) -> Server:
     if found != [(APPLICATION, VERSION)]:
         link.close()
         raise UndolabError(f"{shown(url)} holds no undo store of version {VERSION}; name one that does")
-    return Server(link)
+    return link
 
 
 def tables() -> list[str]:
@@ -149,9 +165,14 @@ def _link(url: str) -> "psycopg.Connection[Any]":
             f"{shown(url)}: leave the password out of the URL, where others can read it; "
             "put it into a password file (~/.pgpass or PGPASSFILE) or PGPASSWORD"
         )
-    settings = {"connect_timeout": _CONNECT_S, "application_name": "undolab undo", **parts}
+    settings = {
+        "connect_timeout": _CONNECT_S,
+        "application_name": "undolab undo",
+        **parts,
+        "client_encoding": "UTF8",
+    }
     try:
-        link: psycopg.Connection[Any] = driver.connect(**settings, autocommit=True, client_encoding="UTF8")
+        link: psycopg.Connection[Any] = driver.connect(**settings, autocommit=True)
     except driver.Error as error:
         raise UndolabError(
             f"{shown(url)} cannot be reached ({_said(error)}); check server, database and user"

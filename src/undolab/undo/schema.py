@@ -1,6 +1,7 @@
 """The tables of an undo store and the ways to open one; a missing or foreign database is an error, never a new store."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from undolab.model.errors import UndolabError
@@ -78,7 +79,7 @@ def create(path: Path) -> None:
     """Make an empty store.
 
     Raises:
-        UndolabError: something is there already.
+        UndolabError: something is there already, or it cannot be made; nothing is left behind.
     """
     try:
         with path.open("xb"):
@@ -89,12 +90,18 @@ def create(path: Path) -> None:
         raise UndolabError(
             f"{path} cannot be made ({error.strerror}); name a file in a folder that exists"
         ) from error
-    db = sqlite3.connect(path, isolation_level=None)
     try:
-        db.execute("PRAGMA journal_mode=WAL")
-        build(db)
-    finally:
-        db.close()
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode=WAL")
+            build(db)
+    except BaseException as error:
+        for half in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))):
+            half.unlink(missing_ok=True)  # or the next try would find something there
+        if isinstance(error, sqlite3.Error):
+            raise UndolabError(
+                f"{path} cannot be made ({error}); make room, or name another place"
+            ) from error
+        raise
 
 
 def build(db: sqlite3.Connection) -> None:
@@ -119,9 +126,11 @@ def connect(path: Path) -> sqlite3.Connection:
         raise UndolabError(
             f"{path} is not a file; make a store first with `undolab undo init --database {path}`"
         )
-    db = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
-    )
+    name = f"{path.absolute().as_uri()}?mode=rw"
+    try:
+        db = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise UndolabError(f"{path} cannot be opened ({error}); check its rights and its place") from error
     try:
         prepare(db)
         found = (

@@ -4,9 +4,11 @@ Whose run it is, the host says when it starts the server; no argument of a tool 
 tool in a worker thread, so that a wait for the database's lock never stops the server, and the store itself is safe for threads.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
@@ -76,23 +78,15 @@ def serve(store: Store, context: Context) -> None:
 def server(store: Store, context: Context) -> MCPServer:
     """Return the server for one store and one context, which it keeps for life."""
     checked_context(context)
-    made: MCPServer = MCPServer(
-        "undolab-undo",
-        instructions="Take back effects of this run alone. A refused recovery changed nothing: report it to a person.",
-        log_level="WARNING",
-    )
 
-    @made.tool(annotations=_UNDO_ONE, structured_output=True)
     def recover_effect(receipt_id: _ReceiptId) -> Recovery:
         """Take back one effect of this run, and nothing that anybody else did."""
         return _recovery(receipt_id, store.recover(context, receipt_id))
 
-    @made.tool(annotations=_READ, structured_output=True)
     def preview_recovery(receipt_id: _ReceiptId) -> Recovery:
         """Say what recover_effect would answer now; changes nothing."""
         return _recovery(receipt_id, store.preview(context, receipt_id))
 
-    @made.tool(annotations=_UNDO_RUN, structured_output=True)
     def recover_run(
         dry_run: Annotated[bool, Field(description="True: only say what would happen.")] = False,
     ) -> RunRecovery:
@@ -106,13 +100,32 @@ def server(store: Store, context: Context) -> MCPServer:
             }
         )
 
-    @made.tool(annotations=_READ, structured_output=True)
     def list_effects() -> EffectList:
         """List this run's effects, newest first, with what became of each; changes nothing."""
         listed, more = store.effects(context)
         lines = [{**_line(item), "state": item.state} for item in listed]
         return EffectList.model_validate({"effects": lines, "more": more})
 
+    return MCPServer(
+        "undolab-undo",
+        instructions="Take back effects of this run alone. A refused recovery changed nothing: report it to a person.",
+        log_level="WARNING",
+        tools=[
+            _tool(recover_effect, _UNDO_ONE),
+            _tool(preview_recovery, _READ),
+            _tool(recover_run, _UNDO_RUN),
+            _tool(list_effects, _READ),
+        ],
+    )
+
+
+def _tool(call: Callable[..., BaseModel], hints: ToolAnnotations) -> Tool:
+    """Return a tool that takes no argument but its own: a mistyped `dry_run` must not take a whole run back."""
+    made = Tool.from_function(call, annotations=hints, structured_output=True)
+    arguments = made.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    made.parameters = arguments.model_json_schema(by_alias=True)
     return made
 
 

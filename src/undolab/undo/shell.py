@@ -91,7 +91,8 @@ class Shell:
             try:
                 yield max(self._clock(), self._db.execute("SELECT now FROM clock").fetchone()[0])
             finally:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # not where the connection is lost
+                    self._db.execute("ROLLBACK")
 
     @contextmanager
     def _writing(self) -> Iterator[int]:

@@ -77,7 +77,10 @@ class Store(Host):
             if dry_run:
                 allowed = {item.receipt.id for item in live} if self._approval is not None else set()
                 return _report(self._planned(context, now, live, allowed), dry_run=True)
-        allowed = {item.receipt.id for item in live if self._approved(item)}
+            may = [
+                item for item in live if not self._reason(context, item.receipt.id, item, now, approved=True)
+            ]
+        allowed = {item.receipt.id for item in may if self._approved(item)}
         with self._writing() as now:
             planned = self._planned(context, now, self._live(context), allowed)
             for found, answer, reason, decision in planned:
@@ -116,7 +119,8 @@ class Store(Host):
         """Return True only where the hook was asked and said yes: a rule that asks may come before the lock does."""
         if found is None or found.outcome is not None or self._approval is None or not self._asks(found):
             return False
-        return self._approval(found.owner, _listed(found, "live"))
+        # Nothing else counts as a yes: a coroutine, the word "no" and a list with an apology are all true.
+        return self._approval(found.owner, _listed(found, "live")) is True
 
     def _reason(
         self, context: Context, receipt: object, found: Found | None, now: int, *, approved: bool
