@@ -14,7 +14,7 @@ CORES ?= all
 export PYTHON TEX
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help artifact test test-postgres lint live smollm2 record suites test-slurm bench report validators env dev-env live-env tex inputs lock clean
+.PHONY: help artifact test test-postgres coverage lint live smollm2 record suites test-slurm bench report validators env dev-env live-env tex inputs lock clean
 
 help: ## this list
 	@echo "Undolab. In a fresh clone on Debian 12 or 13, after: apt-get install -y git make python3-venv"
@@ -48,6 +48,13 @@ test-postgres: ## the undo layer's tests on PostgreSQL; fails where the server c
 	@envs/postgres.sh
 	@UNDOLAB_POSTGRES=required pytest -k postgres tests/undo
 
+coverage: ## branch coverage of the undo kernel and store on both databases; fails under 100 %
+	@envs/env.sh dev
+	@envs/postgres.sh
+	@mkdir -p .cache
+	@UNDOLAB_POSTGRES=required coverage run -m pytest -q tests/undo/test_{kernel,run,cli,server,postgres}.py tests/undo/test_store_*.py
+	@coverage report
+
 lint: ## ruff, format, types, Snakemake's format and lint (after make test or make dev-env)
 	ruff check .
 	ruff format --check .
@@ -73,6 +80,7 @@ record: ## maintainers: record what the study lacks with the real model (hours; 
 suites: ## the long suites: kills, lost writes, processes, schedules, laws with many more examples (two hours)
 	@envs/env.sh dev
 	@undolab undo study
+	@$(MAKE) coverage
 	@UNDOLAB_SUITE_EXAMPLES=3000 pytest -n auto --dist loadgroup tests/oracle tests/world tests/model tests/undo
 	@UNDOLAB_SUITE_EXAMPLES=10000 UNDOLAB_EVIDENCE=data/evidence pytest tests/models/test_fuzz_http.py
 

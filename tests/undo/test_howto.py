@@ -1,33 +1,68 @@
 """The guide's program runs as it stands, and the guide and SECURITY.md name tests and tools that exist."""
 
+import json
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.undo.test_server import COMMAND, talk
 
-from undolab.undo import schema
+from undolab.cli import main
 from undolab.undo.registry import EFFECTS
 from undolab.undo.store import Store
-from undolab.undo.types import Context, Outcome
+from undolab.undo.types import Effect, Outcome
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/howto-undo.md").read_text()
 
 
-def test_the_guides_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the guide's first step its Python block writes an effect that can be taken back."""
+def blocks(kind: str) -> list[str]:
+    """Return the guide's blocks of one language, in order."""
+    return re.findall(rf"^```{kind}\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def command(line: str) -> int:
+    program, *words = shlex.split(line)
+    assert program == "undolab"
+    return main(words)
+
+
+def test_the_guides_program_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To the letter: the guide's commands, its program, its client's configuration from another folder, and its audit."""
     monkeypatch.chdir(tmp_path)
-    schema.create(Path("undo.db"))
-    program = re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
-    assert program
-    names: dict[str, object] = {}
-    exec(program[1], names)
+    make, check = blocks("sh")[:2]
+    assert [command(line) for line in make.splitlines()] == [0, 0, 0]
+    names: dict[str, Any] = {}
+    exec(blocks("python")[0], names)
     store, run, receipt = names["store"], names["run"], names["receipt"]
-    assert isinstance(store, Store)
-    assert isinstance(run, Context)
-    store.permit("acme", "agent", "allow")
-    assert store.recover(run, receipt.id).outcome is Outcome.COMPENSATED  # type: ignore[attr-defined]
+    made = store.forward(run, Effect("create", "folder", {}))
     store.close()
+    configured = json.loads(blocks("json")[0])["mcpServers"]["undo"]
+    assert configured["command"] == "undolab"
+    args = [str(tmp_path / "undo.db") if word == "/path/to/undo.db" else word for word in configured["args"]]
+    monkeypatch.chdir("/")
+    calls = [("list_effects", {}), *[("recover_effect", {"receipt_id": one.id}) for one in (receipt, made)]]
+    _, listed, undone, refused = talk([*COMMAND[:-1], *args], *calls)
+    assert [item["state"] for item in listed.structured_content["effects"]] == ["live", "live"]
+    assert undone.structured_content["outcome"] == "compensated"
+    assert refused.structured_content["outcome"] == "refused"  # a person must be asked, and `serve` has none
+    monkeypatch.chdir(tmp_path)
+    assert command(check.strip()) == 0
+    assert capsys.readouterr().out.startswith("head ")
+    serving: dict[str, Any] = {
+        "run": run,
+        "ask": lambda _context, effect: effect.kind == "create",
+        "Store": Store,
+    }
+    monkeypatch.setattr("undolab.undo.server.serve", lambda *given: serving.update(given=given))
+    exec(blocks("python")[1].replace("/path/to/undo.db", "undo.db"), serving)
+    asking, whose = serving["given"]
+    assert asking.recover(whose, made.id).outcome is Outcome.COMPENSATED
+    asking.close()
 
 
 def test_every_kind_is_in_the_guides_table() -> None:
@@ -48,7 +83,6 @@ def test_every_published_test_has_ours() -> None:
     page = (ROOT / "docs/reference/undo-tests.md").read_text()
     rows = re.findall(r"^\| (test_\w+) \| (.*?) \|", page, re.MULTILINE)
     assert len(dict(rows)) == len(rows) == 16
-    for _, ours in rows:
-        for name in ours.split(", "):
-            file, function = name.split("::")
-            assert f"def {function}(" in (ROOT / "tests/undo" / file).read_text(), name
+    named = re.findall(r"\b(test_\w+\.py)::(test_\w+)", page)
+    assert all("::" in ours for _, ours in rows)
+    assert [one for one in named if f"def {one[1]}(" not in (ROOT / "tests/undo" / one[0]).read_text()] == []

@@ -23,13 +23,13 @@ def serve(path: Path | str) -> list[str]:
     return [*COMMAND, "serve", "--database", str(path), *whose]
 
 
-def talk(path: Path | str, *calls: tuple[str, dict[str, Any]], mode: Any = "auto") -> list[Any]:
+def talk(words: list[str], *calls: tuple[str, dict[str, Any]], mode: Any = "auto") -> list[Any]:
     """Return the server's tools and then its result of each call, over a pipe to a process of its own."""
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
     async def main(log: TextIO) -> list[Any]:
-        command, *args = serve(path)
+        command, *args = words
         parameters = StdioServerParameters(command=command, args=args, env=_environment())
         # The default log is the standard error of whoever imported the client first, which pytest may have replaced.
         async with Client(stdio_client(parameters, errlog=log), mode=mode) as client:
@@ -46,7 +46,7 @@ def _environment() -> dict[str, str]:
 @only_sqlite
 def test_the_tools_say_what_they_do(database: Path) -> None:
     """Four tools; whose run it is is no argument of any; hints are true and every result has a schema."""
-    tools = {tool.name: tool for tool in talk(database)[0]}
+    tools = {tool.name: tool for tool in talk(serve(database))[0]}
     assert sorted(tools) == ["list_effects", "preview_recovery", "recover_effect", "recover_run"]
     assert {name: sorted(tool.input_schema.get("properties", {})) for name, tool in tools.items()} == {
         "list_effects": [],
@@ -80,7 +80,7 @@ def test_one_effect_and_then_the_run(database: Path | str, store: Store) -> None
     store.forward(ME, put("status", "closed", "folder"))
     one: dict[str, Any] = {"receipt_id": mine.id}
     results = talk(
-        database,
+        serve(database),
         ("preview_recovery", one),
         ("recover_effect", one),
         ("recover_effect", one),
@@ -121,7 +121,7 @@ def test_one_effect_and_then_the_run(database: Path | str, store: Store) -> None
 def test_both_generations_of_the_protocol_are_spoken(database: Path, store: Store, mode: str) -> None:
     """A client that shakes hands and one that does not get the same answers."""
     receipt = store.forward(ME, add(4))
-    tools, answer = talk(database, ("recover_effect", {"receipt_id": receipt.id}), mode=mode)
+    tools, answer = talk(serve(database), ("recover_effect", {"receipt_id": receipt.id}), mode=mode)
     assert len(tools) == 4
     assert answer.structured_content == {
         "receipt_id": receipt.id,
@@ -140,7 +140,7 @@ def test_a_context_cannot_be_smuggled_in(database: Path, store: Store) -> None:
         "context": ["acme", "agent", "run-2"],
         "tenant": "acme",
     }
-    result = talk(database, ("recover_effect", smuggled))[1]
+    result = talk(serve(database), ("recover_effect", smuggled))[1]
     assert result.is_error or result.structured_content["outcome"] == "refused"
     assert store.show("acme", "ticket")["balance"] == 14
 

@@ -198,3 +198,16 @@ def test_a_store_that_may_only_be_read_refuses_to_change(store: Store) -> None:
         store.recover(ME, receipt.id)
     assert store.effects(ME)[0][0].state == "live"
     assert store._db.in_transaction is False
+
+
+@only_sqlite
+def test_a_store_that_is_locked_is_still_called_one(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock, or a right that is missing, is told as what it is, not as a file of another program."""
+    monkeypatch.setattr(schema, "BUSY_MS", 1)
+    holder = sqlite3.connect(database, isolation_level=None)
+    holder.execute("PRAGMA locking_mode=EXCLUSIVE")
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(UndolabError, match=r"cannot be opened \(database is locked\)"):
+        Store.open(database)
+    holder.close()
+    Store.open(database).close()

@@ -102,7 +102,7 @@ def _opened(arguments: argparse.Namespace) -> Iterator[Store]:
         yield store
     except failures() as error:
         raise UndolabError(
-            f"the store's database failed: {str(error).strip()}; nothing of this was written, so mend that and try again"
+            f"the store's database failed: {str(error).strip()}; mend that, and give the command again"
         ) from error
     finally:
         store.close()

@@ -139,10 +139,7 @@ def tables() -> list[str]:
 
 def shown(url: str) -> str:
     """Return a URL as messages may show it: server and database, and nothing else of it."""
-    try:
-        parts = _parts(url)
-    except UndolabError:
-        return "postgresql://…"
+    parts = _parts(url)
     port = f":{parts['port']}" if parts.get("port") else ""
     return f"postgresql://{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
 

@@ -1,7 +1,7 @@
 """The tables of an undo store and the ways to open one; a missing or foreign database is an error, never a new store."""
 
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from undolab.model.errors import UndolabError
@@ -127,26 +127,28 @@ def connect(path: Path) -> sqlite3.Connection:
             f"{path} is not a file; make a store first with `undolab undo init --database {path}`"
         )
     name = f"{path.absolute().as_uri()}?mode=rw"
-    try:
-        db = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
-    except sqlite3.Error as error:
-        raise UndolabError(f"{path} cannot be opened ({error}); check its rights and its place") from error
-    try:
-        prepare(db)
-        found = (
-            db.execute("PRAGMA application_id").fetchone()[0],
-            db.execute("PRAGMA user_version").fetchone()[0],
-        )
-    except sqlite3.DatabaseError as error:
-        db.close()
-        raise UndolabError(
-            f"{path} is no undo store ({error}); name one made by `undolab undo init`"
-        ) from error
-    if found != (APPLICATION, VERSION):
-        db.close()
-        raise UndolabError(
-            f"{path} is no undo store of version {VERSION}; name one made by `undolab undo init`"
-        )
+    with ExitStack() as unless_fine:
+        try:
+            db = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
+            unless_fine.callback(db.close)
+            prepare(db)
+            found = (
+                db.execute("PRAGMA application_id").fetchone()[0],
+                db.execute("PRAGMA user_version").fetchone()[0],
+            )
+        except sqlite3.OperationalError as error:
+            raise UndolabError(
+                f"{path} cannot be opened ({error}); check its rights and its place"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise UndolabError(
+                f"{path} is no undo store ({error}); name one made by `undolab undo init`"
+            ) from error
+        if found != (APPLICATION, VERSION):
+            raise UndolabError(
+                f"{path} is no undo store of version {VERSION}; name one made by `undolab undo init`"
+            )
+        unless_fine.pop_all()
     return db
 
 
