@@ -80,10 +80,16 @@ def test_each_model_has_its_own_equivalence_and_power(build: Path) -> None:
     found = sources.raw(build)
 
     with (build / "stats/equivalence.csv").open(newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if row["metric"] == "control"]
-    values = {row["model"]: sources._points(row["value"]) for row in rows}
-    assert found["equivalenceControl"] == values["gemma3-270m"] != values["smollm2-135m"]
-    assert found["equivalenceAtSmollmtwoonethreefiveMControl"] == values["smollm2-135m"]
+        rows = list(csv.DictReader(stream))
+    told = set()
+    for row in rows:
+        at = "" if row["model"] == "gemma3-270m" else "AtSmollmtwoonethreefiveM"
+        where = macros.place_letters(row["boundary"])
+        where += macros.letters(row["method"]) + macros.letters(row["metric"])
+        assert found[f"equivalence{at}{where}"] == sources._points(row["value"])
+        told.add((at, where, row["value"]))
+    first = {(where, value) for at, where, value in told if not at}
+    assert first != {(where, value) for at, where, value in told if at}
     assert "powerAtSmollmtwoonethreefiveMFoneSpreadBootstraponetwo" in found
 
 
